@@ -1,0 +1,22 @@
+"""What is asked of a session: a prompt and how to decode it. Knows no torch."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.trace.events import Settings
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One run. `settings` may change between rounds, the rest is fixed."""
+
+    prompt: str
+    settings: Settings
+    raw: bool = False  # True: no chat template
+    seed: int = 0
+    max_new_tokens: int = 128
+    stop_strings: tuple[str, ...] = ()
+    ignore_end_tokens: bool = False
+    baseline: bool = False  # run the plain target to its end afterwards
+    probes: bool = True  # measure whole plain rounds now and then during the run
+    top_n: int = 8  # rows kept of each law; 0 = observation off
