@@ -1,0 +1,1 @@
+"""From a trace to what is shown. No Qt: tested without an application."""
