@@ -1,0 +1,194 @@
+"""What each round adds, as numpy columns that grow by doubling. No figure is computed here.
+
+Knows the rounds of a document and turns each into one row, once. Knows no Qt and no picture;
+the panels' viewmodels take slices of these columns and never walk the rounds again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from app.viewmodels.document import Document
+    from engine.trace.events import CacheSpan, Round
+
+    Array = npt.NDArray[np.float64]
+
+PHASES = ("draft", "verify", "accept", "commit", "observe")
+"""The phases of a round in the order in which they happen; the names of `RoundTimes`' fields."""
+
+# Columns that add up over the rounds: kept as running sums, so that any window is a difference.
+_SUMMED = (
+    "accepted",
+    "tested",
+    "emitted",
+    "round_ns",
+    "span_ns",
+    "target_positions_back",
+    "target_pages_back",
+    "drafter_positions_back",
+    "drafter_pages_back",
+    *PHASES,
+)
+_CACHE = ("before", "peak", "after", "pages_before", "pages_peak", "pages_after")
+# Columns that hold a state: kept as they are, NaN where a round has none (no drafter's cache).
+_GAUGES = (
+    *(f"target_{name}" for name in _CACHE),
+    *(f"drafter_{name}" for name in _CACHE),
+    "paced",
+)
+
+_NO_CACHE = (float("nan"),) * len(_CACHE)
+
+
+class Growing:
+    """A table of float64 columns; appending is amortised constant, slices are views.
+
+    Parameters
+    ----------
+    columns
+        How many columns. Each is contiguous, as plots want it.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self._table = np.empty((columns, 256))
+        self._length = 0
+        self.moves = 0  # how often the table was copied to a larger one
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, rows: Array) -> None:
+        """Append rows of shape [n, columns]."""
+        needed = self._length + len(rows)
+        if needed > self._table.shape[1]:
+            capacity = max(needed, 2 * self._table.shape[1])
+            larger = np.empty((self._table.shape[0], capacity))
+            larger[:, : self._length] = self._table[:, : self._length]
+            self._table = larger
+            self.moves += 1
+        self._table[:, self._length : needed] = rows.T
+        self._length = needed
+
+    def column(self, index: int) -> Array:
+        """Return a read-only view of a column, shape [len]."""
+        view = self._table[index, : self._length].view()
+        view.flags.writeable = False
+        return view
+
+
+class RoundColumns:
+    """The rounds of one run as columns.
+
+    `sums(name)[n]` is the sum over the first n rounds, so it has one entry more than there are
+    rounds; `gauge(name)[i]` is the state in round i.
+    """
+
+    def __init__(self) -> None:
+        self._sums = Growing(len(_SUMMED))
+        self._sums.append(np.zeros((1, len(_SUMMED))))
+        self._gauges = Growing(len(_GAUGES))
+
+    def __len__(self) -> int:
+        return len(self._gauges)
+
+    def extend(self, rounds: Iterable[Round]) -> None:
+        """Append a row for each round, in order."""
+        sums: list[tuple[float, ...]] = []
+        gauges: list[tuple[float, ...]] = []
+        for one in rounds:
+            summed, gauge = _row(one)
+            sums.append(summed)
+            gauges.append(gauge)
+        if not sums:
+            return
+        last = np.array([column[-1] for column in map(self._sums.column, range(len(_SUMMED)))])
+        self._sums.append(np.cumsum(np.array(sums, dtype=np.float64), axis=0) + last)
+        self._gauges.append(np.array(gauges, dtype=np.float64))
+
+    def sums(self, name: str) -> Array:
+        """Return running sums of a column, shape [rounds + 1], starting with 0."""
+        return self._sums.column(_SUMMED.index(name))
+
+    def gauge(self, name: str) -> Array:
+        """Return a column of states, shape [rounds]."""
+        return self._gauges.column(_GAUGES.index(name))
+
+
+def _row(one: Round) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    accepted, times = one.accepted, one.times
+    target, drafter = one.target_cache, one.drafter_cache
+    summed = (
+        accepted,
+        accepted + one.rejected,
+        accepted + (one.closing is not None),
+        times.round,
+        times.round + times.observe,
+        target.peak - target.after,
+        target.pages_given_back,
+        drafter.peak - drafter.after if drafter is not None else 0,
+        drafter.pages_given_back if drafter is not None else 0,
+        times.draft,
+        times.verify,
+        times.accept,
+        times.commit,
+        times.observe,
+    )
+    own = _cache_row(drafter) if drafter is not None else _NO_CACHE
+    return summed, (*_cache_row(target), *own, float(one.paced))
+
+
+def _cache_row(span: CacheSpan) -> tuple[float, ...]:
+    return (
+        span.before,
+        span.peak,
+        span.after,
+        span.pages_before,
+        span.pages_peak,
+        span.pages_after,
+    )
+
+
+def window_ratio(over: Array, under: Array, window: int | None = None) -> Array:
+    """Return over / under of running sums, after each round; NaN where `under` adds nothing.
+
+    Parameters
+    ----------
+    over, under
+        Running sums that start with 0, shape [n + 1].
+    window
+        Only the last so many rounds count; None counts all so far.
+
+    Returns
+    -------
+    Array
+        Shape [n].
+    """
+    start = np.zeros(len(over) - 1, dtype=np.intp)
+    if window is not None:
+        start = np.maximum(np.arange(1, len(over)) - window, 0)
+    top, bottom = over[1:] - over[start], under[1:] - under[start]
+    out = np.full(len(top), np.nan)
+    np.divide(top, bottom, out=out, where=bottom > 0)
+    return out
+
+
+_known: weakref.WeakKeyDictionary[Document, RoundColumns] = weakref.WeakKeyDictionary()
+
+
+def columns_of(document: Document) -> RoundColumns:
+    """Return the document's columns, brought up to its last round; all panels share one walk."""
+    columns = _known.get(document)
+    if columns is None or len(columns) > len(document.rounds):
+        columns = _known[document] = RoundColumns()
+    rounds: Sequence[Round] = document.rounds
+    if len(columns) < len(rounds):
+        columns.extend(rounds[len(columns) :])
+    return columns
