@@ -47,8 +47,8 @@ class _Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of every record: immutable, keyword-only, defaults left out of the file."""
 
 
-class Settings(_Frozen):
-    """What may change between rounds. `temperature` 0 is greedy; `top_k` 0 and `top_p` 1 are off."""
+class Settings(_Frozen, frozen=True):
+    """What may change between rounds. `temperature` 0 is greedy; `top_k` 0, `top_p` 1 are off."""
 
     drafter: str  # "ngram", "head", "model:NAME" or "none"
     k: int
@@ -57,7 +57,7 @@ class Settings(_Frozen):
     top_p: float = 1.0
 
 
-class ModelInfo(_Frozen):
+class ModelInfo(_Frozen, frozen=True):
     """A model as it really computed: what was loaded and how it was run."""
 
     name: str
@@ -74,14 +74,14 @@ class ModelInfo(_Frozen):
     notes: tuple[str, ...] = ()  # what a user should know, in sentences
 
 
-class TokenPiece(_Frozen):
+class TokenPiece(_Frozen, frozen=True):
     """A token id with its own bytes, which can be a part of a character."""
 
     id: int
     piece: bytes
 
 
-class Laws(_Frozen):
+class Laws(_Frozen, frozen=True):
     """The laws at one position: the rows that matter, and the mass that the other rows hold.
 
     Rows are the union of the top-N of each law, the drafted token and the drawn token, in falling
@@ -104,7 +104,7 @@ class Laws(_Frozen):
     overlap: float | None = None  # sum(min(p_target, q_draft)); None where nothing was drafted
 
 
-class DraftedToken(_Frozen):
+class DraftedToken(_Frozen, frozen=True):
     """One token of a proposal and its verdict."""
 
     id: int
@@ -117,18 +117,18 @@ class DraftedToken(_Frozen):
     laws: Laws | None = None  # None with observation off
 
 
-class ClosingToken(_Frozen):
+class ClosingToken(_Frozen, frozen=True):
     """The token that ends a round: correction, bonus or plain."""
 
     id: int
     piece: bytes
     kind: ClosingKind
     probability: float  # in the law that it was drawn from
-    u: float | None = None  # the uniform of the draw (inverse of the cumulative law); None if greedy
+    u: float | None = None  # of the draw, by the inverse of the cumulative law; None if greedy
     laws: Laws | None = None  # a correction's laws are those of the rejected token's position
 
 
-class CacheSpan(_Frozen):
+class CacheSpan(_Frozen, frozen=True):
     """A cache over one round, in positions and pages."""
 
     before: int  # length when the round began
@@ -145,7 +145,7 @@ class CacheSpan(_Frozen):
         return self.pages_peak - self.pages_after
 
 
-class RoundTimes(_Frozen):
+class RoundTimes(_Frozen, frozen=True):
     """Nanoseconds of one round's phases. Observation is outside the round's own time."""
 
     draft: int
@@ -160,14 +160,14 @@ class RoundTimes(_Frozen):
         return self.draft + self.verify + self.accept + self.commit
 
 
-class Match(_Frozen):
+class Match(_Frozen, frozen=True):
     """Where in the context an n-gram drafter found its proposal."""
 
     start: int  # index, in prompt + emitted tokens, of the first token that was copied
     length: int  # tokens of the n-gram that matched, just before `start`
 
 
-class RunStarted(_Frozen, tag="run_started"):
+class RunStarted(_Frozen, frozen=True, tag="run_started"):
     """First event of a trace: everything needed to say what was run."""
 
     schema: int
@@ -188,7 +188,7 @@ class RunStarted(_Frozen, tag="run_started"):
     machine: str = ""  # processor or GPU, threads, torch version
 
 
-class PrefillFinished(_Frozen, tag="prefill_finished"):
+class PrefillFinished(_Frozen, frozen=True, tag="prefill_finished"):
     """The prompt is in the caches; `ns` is the target's prefill alone."""
 
     run: str
@@ -196,7 +196,7 @@ class PrefillFinished(_Frozen, tag="prefill_finished"):
     tokens: int
 
 
-class Round(_Frozen, tag="round"):
+class Round(_Frozen, frozen=True, tag="round"):
     """One round: a proposal, one pass of the target, the verdicts, and the closing token.
 
     Emitted tokens are the accepted ones in order, then the closing token if there is one.
@@ -243,7 +243,7 @@ class Round(_Frozen, tag="round"):
         return (*ids, self.closing.id) if self.closing is not None else tuple(ids)
 
 
-class Probe(_Frozen, tag="probe"):
+class Probe(_Frozen, frozen=True, tag="probe"):
     """A whole plain round at the run's own context, measured and not committed."""
 
     run: str
@@ -252,7 +252,7 @@ class Probe(_Frozen, tag="probe"):
     ns: int
 
 
-class SettingsChanged(_Frozen, tag="settings_changed"):
+class SettingsChanged(_Frozen, frozen=True, tag="settings_changed"):
     """From round `before_round` on, these settings hold."""
 
     run: str
@@ -261,7 +261,7 @@ class SettingsChanged(_Frozen, tag="settings_changed"):
     drafter: ModelInfo | None = None  # where the drafter changed
 
 
-class Baseline(_Frozen, tag="baseline"):
+class Baseline(_Frozen, frozen=True, tag="baseline"):
     """The plain target on the same prompt, seed and limit, run to its end."""
 
     run: str
@@ -272,18 +272,18 @@ class Baseline(_Frozen, tag="baseline"):
     complete: bool = True  # False if cancelled
 
 
-class Difference(_Frozen):
+class Difference(_Frozen, frozen=True):
     """The first position at which greedy speculative text leaves the plain target's."""
 
     position: int  # index among the emitted tokens
     speculative_id: int | None  # None: that text had ended
     plain_id: int | None
-    speculative_logit: float | None = None  # of speculative_id, in a float32 pass over the common text
+    speculative_logit: float | None = None  # of speculative_id, in a float32 pass
     plain_logit: float | None = None
     kind: Literal["tie", "fault"] = "fault"  # tie: within the kernels' measured difference
 
 
-class Comparison(_Frozen, tag="comparison"):
+class Comparison(_Frozen, frozen=True, tag="comparison"):
     """Speculative against plain text; only greedy texts are comparable token for token."""
 
     run: str
@@ -291,7 +291,7 @@ class Comparison(_Frozen, tag="comparison"):
     first_difference: Difference | None = None
 
 
-class RunFinished(_Frozen, tag="run_finished"):
+class RunFinished(_Frozen, frozen=True, tag="run_finished"):
     """Last event of the speculative run (a baseline and a comparison may follow)."""
 
     run: str
