@@ -111,8 +111,8 @@ class Document:
             case Round():
                 if event.index != len(self.rounds):
                     raise DraftscopeError(
-                        f"Round {len(self.rounds)} is missing: found round {event.index} in its place. "
-                        "The session file is damaged; open an earlier copy of it."
+                        f"Round {len(self.rounds)} is missing, round {event.index} stands in its "
+                        "place: the session file is damaged, open an earlier copy of it."
                     )
                 self._round_events.append(len(self.events))
                 self.rounds.append(event)
