@@ -1,0 +1,1 @@
+"""Model files, the transformer and what stands around them. Import the modules themselves."""

@@ -1,0 +1,235 @@
+"""The header of a GGUF file, checked against the file's real size before anything is trusted.
+
+Knows the format (versions 2 and 3, little-endian) and no model: metadata as plain values, tensors
+as spans of the file. Knows no torch.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+
+from engine.errors import DraftscopeError
+from engine.models.files import LFS_POINTER, head, lfs_pointer, unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUPPORTED_TYPES = tuple(
+    GGMLQuantizationType[name]
+    for name in (
+        *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"),
+        *("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
+    )
+)
+LONGEST_NAME = 65_535  # bytes; of a key or a tensor, as the format's own text has it
+MOST_DIMENSIONS = 4
+DEEPEST_ARRAY = 4
+
+_STRING, _ARRAY = 8, 9
+_SCALARS = {
+    **{0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?"},
+    **{10: "Q", 11: "q", 12: "d"},
+}
+_SPLIT_NAME = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TensorSpan:
+    """Where a tensor lies. `shape` is rows first, as in Hugging Face folders."""
+
+    shape: tuple[int, ...]
+    kind: GGMLQuantizationType
+    offset: int  # bytes, from the start of the file
+    size: int  # bytes
+
+
+@dataclass(frozen=True)
+class GgufHeader:
+    """Everything before the tensors' own bytes."""
+
+    metadata: dict[str, Any]
+    tensors: dict[str, TensorSpan]
+
+
+class _Cursor:
+    """Reads values in order; a read past the end says that the file is truncated."""
+
+    def __init__(self, content: mmap.mmap, name: str) -> None:
+        self.content = content
+        self.name = name
+        self.at = 0
+
+    def take(self, size: int) -> int:
+        """Step over `size` bytes that must be there; return where they start."""
+        start = self.at
+        if size > len(self.content) - start:
+            raise truncated(self.name, start + size, len(self.content))
+        self.at = start + size
+        return start
+
+    def scalars(self, code: str, count: int = 1) -> tuple[Any, ...]:
+        start = self.take(count * struct.calcsize(f"<{code}"))
+        return struct.unpack_from(f"<{count}{code}", self.content, start)
+
+    def integer(self, code: str) -> int:
+        return int(self.scalars(code)[0])
+
+    def text(self, longest: int | None = None) -> str:
+        size = self.integer("Q")
+        if longest is not None and size > longest:
+            raise damaged(self.name, f"a name of {size} bytes")
+        start = self.take(size)
+        try:
+            return self.content[start : self.at].decode("utf-8")
+        except UnicodeDecodeError:
+            raise damaged(self.name, "text that is not UTF-8") from None
+
+    def value(self, kind: int, depth: int = 0) -> Any:
+        if kind == _STRING:
+            return self.text()
+        if kind == _ARRAY:
+            return self._array(depth)
+        if kind not in _SCALARS:
+            raise damaged(self.name, f"a value of unknown type {kind}")
+        return self.scalars(_SCALARS[kind])[0]
+
+    def _array(self, depth: int) -> list[Any]:
+        kind, count = self.integer("I"), self.integer("Q")
+        if depth >= DEEPEST_ARRAY:
+            raise damaged(self.name, "arrays nested too deeply")
+        if kind in _SCALARS:
+            return list(self.scalars(_SCALARS[kind], count))
+        if count > len(self.content) - self.at:  # each takes at least a byte
+            raise truncated(self.name, self.at + count, len(self.content))
+        return [self.value(kind, depth + 1) for _ in range(count)]
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Read and check the header; no tensor is read.
+
+    Raises
+    ------
+    DraftscopeError
+        One sentence each for: not a GGUF file (web page, Git LFS pointer), big-endian, a version
+        that is not supported, a part of a split model, truncated, damaged, a quantisation that is
+        not supported.
+    """
+    _check_magic(path)
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+            return _read(_Cursor(view, path.name))
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _check_magic(path: Path) -> None:
+    start = head(path)
+    if start.startswith(LFS_POINTER):
+        raise lfs_pointer(path)
+    if start.lstrip()[:1] == b"<":
+        raise DraftscopeError(
+            f"{path.name} is a web page, not a model: the download went to the wrong address. "
+            "Download the file itself."
+        )
+    swapped = start[:4] == b"GGUF" and len(start) >= 8 and start[4:6] == b"\0\0"
+    if start[:4] == b"FUGG" or swapped:
+        raise DraftscopeError(
+            f"{path.name} is a big-endian GGUF file, which is not supported. "
+            "Get the little-endian file of the model."
+        )
+    if start[:4] != b"GGUF":
+        raise DraftscopeError(
+            f"{path.name} is not a GGUF file: it does not start with GGUF. Download it again."
+        )
+
+
+def _read(cursor: _Cursor) -> GgufHeader:
+    cursor.take(4)
+    version = cursor.integer("I")
+    if version not in (2, 3):
+        raise DraftscopeError(
+            f"{cursor.name} is of GGUF version {version}; versions 2 and 3 are supported. "
+            "Get a newer file of the model."
+        )
+    tensor_count, value_count = cursor.integer("Q"), cursor.integer("Q")
+    metadata: dict[str, Any] = {}
+    for _ in range(value_count):
+        key = cursor.text(LONGEST_NAME)
+        metadata[key] = cursor.value(cursor.integer("I"))
+    _refuse_part(cursor.name, metadata)
+    alignment = metadata.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+        raise damaged(cursor.name, f"an alignment of {alignment!r:.40}")
+    relative = [_read_tensor(cursor) for _ in range(tensor_count)]
+    base = -(-cursor.at // alignment) * alignment
+    size = len(cursor.content)
+    tensors: dict[str, TensorSpan] = {}
+    for name, span in relative:
+        if name in tensors:
+            raise damaged(cursor.name, f"the tensor {name} twice")
+        if span.offset % alignment:
+            raise damaged(cursor.name, f"the tensor {name} at an unaligned offset")
+        if base + span.offset + span.size > size:
+            raise truncated(cursor.name, base + span.offset + span.size, size, name)
+        tensors[name] = TensorSpan(span.shape, span.kind, base + span.offset, span.size)
+    return GgufHeader(metadata, tensors)
+
+
+def _read_tensor(cursor: _Cursor) -> tuple[str, TensorSpan]:
+    """Read one entry; its offset is still relative to the tensors' start."""
+    name = cursor.text(LONGEST_NAME)
+    dimensions = cursor.integer("I")
+    if dimensions > MOST_DIMENSIONS:
+        raise damaged(cursor.name, f"the tensor {name} with {dimensions} dimensions")
+    shape = cursor.scalars("Q", dimensions)[::-1]
+    number, offset = cursor.integer("I"), cursor.integer("Q")
+    kind = _supported_type(cursor.name, name, number)
+    block, block_bytes = GGML_QUANT_SIZES[kind]
+    if not all(shape) or (shape[-1] if shape else 1) % block:
+        raise damaged(cursor.name, f"the tensor {name} of shape {shape} in {kind.name}")
+    return name, TensorSpan(shape, kind, offset, math.prod(shape) // block * block_bytes)
+
+
+def _supported_type(file: str, tensor: str, number: int) -> GGMLQuantizationType:
+    known = {kind.value: kind for kind in GGMLQuantizationType}
+    kind = known.get(number)
+    if kind not in SUPPORTED_TYPES:
+        named = f"{kind.name} (type {number})" if kind is not None else f"type {number}"
+        listed = ", ".join(kind.name for kind in SUPPORTED_TYPES)
+        raise DraftscopeError(
+            f"{file}: the tensor {tensor} is quantised as {named}, which is not supported. "
+            f"Supported are {listed}."
+        )
+    return kind
+
+
+def _refuse_part(file: str, metadata: dict[str, Any]) -> None:
+    count = metadata.get("split.count", 0)
+    named = _SPLIT_NAME.search(file)
+    parts = int(named[2]) if named else count if isinstance(count, int) else 0
+    if parts > 1:
+        raise DraftscopeError(
+            f"{file} is one part of a model that is split into {parts} files, which is not "
+            "supported. Join them into one file with llama-gguf-split --merge."
+        )
+
+
+def damaged(file: str, what: str) -> DraftscopeError:
+    """Say that the file contradicts its format."""
+    return DraftscopeError(f"{file} is damaged: it has {what}. Download it again.")
+
+
+def truncated(file: str, wanted: int, real: int, tensor: str | None = None) -> DraftscopeError:
+    """Say that the file ends too early, with both sizes."""
+    where = f" for the tensor {tensor}" if tensor else ""
+    return DraftscopeError(
+        f"{file} is truncated: it has {real} bytes, but its header asks for at least {wanted}"
+        f"{where}. Download it again."
+    )

@@ -1,0 +1,115 @@
+"""A checkpoint: a model's config and its tensors by Hugging Face names, whatever the file.
+
+Everything is checked when it is opened; a tensor is allocated when it is asked for. Knows no
+device, no transformer and no tokenizer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from engine.errors import DraftscopeError
+from engine.models.files import PICKLES
+from engine.models.gguf_reader import open_gguf
+from engine.models.layout import expected_shapes
+from engine.models.safetensors_reader import open_folder
+
+if TYPE_CHECKING:
+    from engine.models.config import ModelConfig
+    from engine.models.layout import Shape
+
+
+class TensorSource(Protocol):
+    """What a reader of one format offers."""
+
+    def shape(self, name: str) -> Shape:
+        """Return a tensor's shape, rows first."""
+
+    def read(self, name: str) -> torch.Tensor:
+        """Read a tensor in the file's own type, float32 if that is a quantised one."""
+
+    def close(self) -> None:
+        """Let go of the files."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """An opened and checked model file or folder.
+
+    Attributes
+    ----------
+    name
+        File or folder name without its ending.
+    source
+        File or folder name as it is.
+    notes
+        What a user should know, in sentences.
+    """
+
+    config: ModelConfig
+    name: str
+    source: str
+    notes: list[str]
+    _tensors: TensorSource = field(repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the model's tensors in the order of a pass; no head where it is tied."""
+        return list(expected_shapes(self.config))
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights; a tied head counts once."""
+        return sum(math.prod(shape) for shape in expected_shapes(self.config).values())
+
+    def shapes(self, name: str) -> Shape:
+        """Return a tensor's shape, rows first."""
+        return self._tensors.shape(name)
+
+    def tensor(self, name: str, dtype: torch.dtype | None = torch.float32) -> torch.Tensor:
+        """Read one tensor into memory of its own.
+
+        Parameters
+        ----------
+        dtype
+            Wanted type; None for the file's own (float32 where the file is quantised).
+        """
+        tensor = self._tensors.read(name)
+        return tensor.contiguous() if dtype is None else tensor.to(dtype).contiguous()
+
+    def close(self) -> None:
+        """Let go of the files; tensors already read stay valid."""
+        self._tensors.close()
+
+
+def open_checkpoint(path: str | Path) -> Checkpoint:
+    """Open a Hugging Face folder (config.json, safetensors) or a .gguf file, and check it.
+
+    Raises
+    ------
+    DraftscopeError
+        A sentence for what is missing, wrong or not supported.
+    """
+    path = Path(path)
+    if path.is_dir():
+        folder = open_folder(path)
+        return Checkpoint(folder.config, path.name, path.name, folder.notes, folder)
+    if not path.is_file():
+        raise DraftscopeError(f"There is no file or folder {path.name}. Check the path.")
+    ending = path.suffix.lower()
+    if ending in PICKLES:
+        raise DraftscopeError(
+            f"{path.name} is a pickle, which can run code and is never opened. "
+            "Get the model as safetensors or GGUF."
+        )
+    if ending in (".safetensors", ".json"):
+        raise DraftscopeError(
+            f"{path.name} is one file of a model folder. Open the folder that holds it."
+        )
+    source = open_gguf(path)
+    return Checkpoint(source.config, path.stem, path.name, source.notes, source)
