@@ -1,0 +1,143 @@
+"""The acceptance rule. Pure: no model, no cache, no generator; the uniforms are passed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.sampling import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the rule decided for one proposal of k tokens.
+
+    The first `accepted` tokens are kept. If `accepted < k`, token `accepted` is rejected and
+    `closing` is the correction; otherwise `closing` is the bonus (with k = 0: the plain token).
+    """
+
+    accepted: int
+    closing: int
+    p_target: tuple[float, ...]  # of each drafted token
+    q_draft: tuple[float, ...]  # of each drafted token
+    closing_probability: float  # in the law it was drawn from
+    residual: Tensor | None  # [V], normalised; None if nothing was rejected
+
+    @property
+    def acceptance_probabilities(self) -> tuple[float, ...]:
+        """min(1, p_target / q_draft) of each drafted token."""
+        pairs = zip(self.p_target, self.q_draft, strict=True)
+        return tuple(min(1.0, p_target / q_draft) for p_target, q_draft in pairs)
+
+
+def residual_law(p_target: Tensor, q_draft: Tensor) -> Tensor:
+    """Return max(0, p_target - q_draft), renormalised; [V] from [V] and [V].
+
+    Leviathan et al. 2023, section 2.3. Where the laws are equal nothing is left but rounding, and
+    the rejection itself was rounding: the law falls back to `p_target` and is never NaN.
+    """
+    left = (p_target - q_draft).clamp_(min=0.0)
+    mass = left.sum()
+    if not float(mass) > 0.0:
+        return p_target
+    return left / mass
+
+
+def accept(
+    p_target: Tensor,
+    q_draft: Tensor | None,
+    tokens: Sequence[int],
+    test_uniforms: Sequence[float],
+    closing_uniforms: Sequence[float],
+) -> Verdict:
+    """Apply the rule of Leviathan et al. 2023, Alg. 1 (Chen et al. 2023, Alg. 2) to one proposal.
+
+    Parameters
+    ----------
+    p_target
+        [k+1, V], float32 or wider: the target's law after each prefix of the proposal.
+    q_draft
+        [k, V]: the law that each token was drawn from; None for a deterministic drafter, whose
+        laws are one-hot at its tokens.
+    tokens
+        The k drafted ids.
+    test_uniforms
+        k numbers in [0, 1), one for each test.
+    closing_uniforms
+        k+1 numbers in [0, 1): number i draws the closing token if i tokens were accepted.
+
+    Returns
+    -------
+    Verdict
+        With the text's law equal to the target's, whatever the drafter.
+
+    Raises
+    ------
+    ValueError
+        If a drafted token has no mass in the law it is said to come from.
+    """
+    k = len(tokens)
+    p_of, q_of = _masses(p_target, q_draft, tokens)
+    accepted = 0
+    # keep x_i while u_i < p_i(x_i) / q_i(x_i); written without the division, which could overflow
+    while accepted < k and test_uniforms[accepted] * q_of[accepted] < p_of[accepted]:
+        accepted += 1
+    law = p_target[accepted]
+    residual = None
+    if accepted < k:
+        residual = law = residual_law(law, _row(q_draft, tokens, accepted, law))
+    closing = draw(law, closing_uniforms[accepted])
+    probability = float(law[closing]) / float(law.sum())
+    return Verdict(accepted, closing, p_of, q_of, probability, residual)
+
+
+def accept_greedy(target_ids: Sequence[int], tokens: Sequence[int]) -> Verdict:
+    """Apply the rule to one-hot laws: keep tokens while each is the target's argmax.
+
+    Parameters
+    ----------
+    target_ids
+        The k+1 argmax ids of the target, lowest id on a tie.
+    tokens
+        The k drafted ids.
+    """
+    k = len(tokens)
+    accepted = 0
+    while accepted < k and tokens[accepted] == target_ids[accepted]:
+        accepted += 1
+    p_of = tuple(float(tokens[i] == target_ids[i]) for i in range(k))
+    return Verdict(accepted, target_ids[accepted], p_of, (1.0,) * k, 1.0, None)
+
+
+def _masses(
+    p_target: Tensor, q_draft: Tensor | None, tokens: Sequence[int]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return p_target and q_draft of each drafted token."""
+    k = len(tokens)
+    if k == 0:
+        return (), ()
+    index = torch.tensor(tokens, device=p_target.device)[:, None]
+    p_of = tuple(p_target[:k].gather(1, index)[:, 0].tolist())
+    if q_draft is None:
+        return p_of, (1.0,) * k
+    q_of = tuple(q_draft.gather(1, index)[:, 0].tolist())
+    for i, mass in enumerate(q_of):
+        if not mass > 0.0:
+            raise ValueError(f"drafted token {tokens[i]} at {i} has no mass in its own law")
+    return p_of, q_of
+
+
+def _row(q_draft: Tensor | None, tokens: Sequence[int], i: int, like: Tensor) -> Tensor:
+    """Return the law of the i-th drafted token; [V]."""
+    if q_draft is not None:
+        return q_draft[i]
+    law = torch.zeros_like(like)
+    law[tokens[i]] = 1.0
+    return law

@@ -1,0 +1,70 @@
+"""What a drafter is. Knows no particular drafter and no rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from engine.cache import KVCache
+    from engine.sampling import Sampling
+    from engine.trace.events import Match, ModelInfo
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The tokens of one round's draft with the law that each was drawn from."""
+
+    tokens: tuple[int, ...]  # k of them, or fewer
+    q_draft: Tensor | None = None  # [k, V]; None: deterministic, one-hot at the tokens
+    match: Match | None = None  # n-gram: where the tokens were copied from
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a drafter may look at between rounds."""
+
+    tokens: Sequence[int]  # prompt + emitted, T of them
+    hidden: Tensor  # [T-1 or more, D]: the target's states, before its final norm
+
+
+class Drafter(Protocol):
+    """Proposes tokens for one sequence at a time and takes back what was not kept."""
+
+    spec: str  # as in Settings.drafter
+    info: ModelInfo
+
+    @property
+    def cache(self) -> KVCache | None:
+        """Its own cache, if it has one; its length is at most `len(tokens) - 1` between rounds."""
+        ...
+
+    def begin(self) -> None:
+        """Forget the last sequence."""
+        ...
+
+    def prepare(self, context: Context, stopped: Callable[[], bool]) -> None:
+        """Read the prompt ahead of the first round, so that no round's time contains it."""
+        ...
+
+    def propose(
+        self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
+    ) -> Proposal:
+        """Draft up to k tokens to follow `context.tokens`.
+
+        It may stop before drawing another token; a token once drawn is in the proposal and will be
+        verified, or the law would be biased. `uniforms[i]` draws token i.
+        """
+        ...
+
+    def observe(self, tokens: Sequence[int]) -> None:
+        """Learn what was committed and drop every cached position that no longer stands."""
+        ...
+
+    def close(self) -> None:
+        """Give its caches back."""
+        ...

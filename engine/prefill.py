@@ -1,0 +1,63 @@
+"""Reading many tokens into a cache, in chunks. Scores nothing; knows no rule and no text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from engine.cache import KVCache
+    from engine.models.transformer import Transformer
+
+CHUNK = 128  # tokens a pass: bounds the memory of a long prompt and the wait for a stop
+
+
+class Stopped(Exception):  # noqa: N818  # a wish that was granted, not an error
+    """A stop was asked for in the middle of a prefill; the cache holds the chunks done."""
+
+
+def feed(
+    model: Transformer,
+    tokens: Sequence[int],
+    cache: KVCache,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+    sink: Callable[[Tensor], None] | None = None,
+) -> Tensor:
+    """Run tokens that follow what is cached, chunk after chunk.
+
+    Parameters
+    ----------
+    model, tokens, cache
+        At least one token; they stand at `cache.length` and on.
+    stopped
+        Polled before each chunk.
+    sink
+        Receives the hidden rows [n, D] of every chunk, in order.
+
+    Returns
+    -------
+    Tensor
+        [n, D], hidden rows of the last chunk; its last row is that of the last token.
+
+    Raises
+    ------
+    Stopped
+        If `stopped()` became true before the end.
+    """
+    if not tokens:
+        raise DraftscopeError("There is nothing to read: the prompt has no tokens. Type a prompt.")
+    hidden: Tensor | None = None
+    for begin in range(0, len(tokens), CHUNK):
+        if stopped():
+            raise Stopped
+        hidden = model.forward(tokens[begin : begin + CHUNK], cache)
+        if sink is not None:
+            sink(hidden)
+    assert hidden is not None
+    return hidden

@@ -1,0 +1,80 @@
+"""One text under the target: its tokens, its cache and the target's states. No rule, no drafter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.cache import KVCache
+from engine.prefill import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from torch import Tensor
+
+    from engine.cache import PagePool
+    from engine.models.transformer import Transformer
+
+
+class Sequence:
+    """Holds invariant 1: between rounds `cache.length == len(tokens) - 1`.
+
+    The last token is not in the cache: it is what the next pass feeds first.
+    """
+
+    def __init__(self, model: Transformer, pool: PagePool, prompt: Iterable[int]) -> None:
+        """Take the prompt's tokens, at least one."""
+        self.model = model
+        self.cache = KVCache(pool)
+        self._tokens = list(prompt)
+        plan = model.plan
+        self._store = torch.empty(
+            max(256, len(self._tokens)), model.config.width, dtype=plan.dtype, device=plan.device
+        )
+
+    @property
+    def tokens(self) -> list[int]:
+        """Prompt and emitted tokens; not to be changed from outside."""
+        return self._tokens
+
+    @property
+    def hidden(self) -> Tensor:
+        """[cache.length, D]: the target's states of cached tokens, before its final norm."""
+        return self._store[: self.cache.length]
+
+    def prefill(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Read every token but the last. Raises `engine.prefill.Stopped` when stopped."""
+        waiting = self._tokens[self.cache.length : -1]
+        if not waiting:
+            return
+        with torch.inference_mode():
+            feed(self.model, waiting, self.cache, stopped=stopped, sink=self._keep)
+        self.cache.truncate(self.cache.length)  # give back what padding held
+
+    def commit(self, tokens: tuple[int, ...], hidden: Tensor) -> None:
+        """Add emitted tokens; drop cached rows that no longer stand.
+
+        `hidden` are the rows of the pass, the first of them that of the last token before it.
+        """
+        self._tokens.extend(tokens)
+        self.cache.truncate(len(self._tokens) - 1)
+        self._keep(hidden[: len(tokens)])
+
+    def restore(self) -> None:
+        """Make invariant 1 true after an interrupted round."""
+        self.cache.truncate(min(self.cache.length, len(self._tokens) - 1))
+
+    def close(self) -> None:
+        """Give the cache back."""
+        self.cache.close()
+
+    def _keep(self, rows: Tensor) -> None:
+        """Store the states of the newest cached tokens."""
+        end = self.cache.length
+        if end > self._store.shape[0]:
+            grown = self._store.new_empty(2 * end, self._store.shape[1])
+            grown[: self._store.shape[0]] = self._store
+            self._store = grown
+        self._store[end - rows.shape[0] : end] = rows
