@@ -14,7 +14,7 @@ import torch
 
 from engine.acceptance import accept, accept_greedy
 from engine.drafters.protocol import Context, Proposal
-from engine.emission import Emission, emit
+from engine.emission import emit
 from engine.errors import DraftscopeError
 from engine.judgement import (
     CacheReading,
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.protocol import Drafter
-    from engine.emission import Limits
+    from engine.emission import Emission, Limits
     from engine.models.streaming import TextStream
     from engine.models.tokenizer import Tokenizer
     from engine.sampling import Sampling
     from engine.sequence import Sequence
-    from engine.trace.events import Laws
+    from engine.trace.events import FinishReason, Laws
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class Decoder:
         """Take a prefilled sequence: every token but the last is in the target's cache."""
         self.sequence = sequence
         self.choice = choice
-        self.emission: Emission | None = None  # of the last round
+        self.reason: FinishReason | None = None  # why the text ended; None: it goes on
+        self.paced = False  # whether the engine waited for the picture before the next round
         self._tokenizer = tokenizer
         self._stream = stream
         self._limits = limits
@@ -81,7 +82,7 @@ class Decoder:
     def rounds(self) -> Iterator[Round]:
         """Yield rounds until one ends the text; `choice` may be replaced between them."""
         try:
-            while self.emission is None or self.emission.reason is None:
+            while self.reason is None:
                 yield self._round()
         finally:
             self.sequence.restore()
@@ -128,6 +129,7 @@ class Decoder:
             target_cache=span,
             drafter_cache=cache_span(before[1], peak[1], after[1]),
             match=proposal.match,
+            paced=self.paced,
         )
 
     def _propose(self, position: int) -> Proposal:
@@ -171,7 +173,7 @@ class Decoder:
         sequence.commit(emission.tokens, hidden)
         if self.choice.drafter is not None:
             self.choice.drafter.observe(sequence.tokens)
-        self.emission = emission
+        self.reason = emission.reason
         return emission
 
     def _observe(self, judged: Judged) -> list[Laws] | None:

@@ -96,14 +96,13 @@ def closing_record(
     if emission.cut:
         return None
     verdict = judged.verdict
-    own = judged.kind is not ClosingKind.CORRECTION  # a correction's laws are the rejected token's
     return ClosingToken(
         id=verdict.closing,
         piece=piece(verdict.closing),
         kind=judged.kind,
         probability=verdict.closing_probability,
         u=judged.closing_uniform(),
-        laws=laws[verdict.accepted] if laws is not None and own else None,
+        laws=None if laws is None else laws[verdict.accepted],
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CHUNK = 128  # tokens a pass: bounds the memory of a long prompt and the wait for a stop
 
 
-class Stopped(Exception):  # noqa: N818  # a wish that was granted, not an error
+class Stopped(Exception):  # a wish that was granted, not an error
     """A stop was asked for in the middle of a prefill; the cache holds the chunks done."""
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.trace.events import Settings
+if TYPE_CHECKING:
+    from engine.trace.events import Settings
 
 
-class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
     """One run. `settings` may change between rounds, the rest is fixed."""
 
     prompt: str

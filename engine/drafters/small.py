@@ -59,7 +59,8 @@ class SmallModelDrafter:
         self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
     ) -> Proposal:
         """Draft k tokens; each is fed before the next is drawn, the last one is not."""
-        if k == 0:
+        room = self.info.context_length - len(context.tokens)
+        if k == 0 or k > room:  # past the drafter's own context rounds are plain
             return Proposal(())
         waiting: Sequence[int] = context.tokens[self._cache.length :]
         tokens: list[int] = []

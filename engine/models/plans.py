@@ -80,7 +80,7 @@ class EagerPlan:
         return weight.to(device=self.device, dtype=self.dtype)
 
     def width(self, rows: int) -> int:
-        """Passes are as wide as they are."""
+        """Leave the pass as wide as it is."""
         return rows
 
     def calibrate(self, run: Callable[[int], Tensor]) -> None:

@@ -1,0 +1,239 @@
+"""Models and drafters by name: from a file to something that runs, with progress and cancel.
+
+Knows readers, plans and devices; no prompt and no rule.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.assets import asset
+from engine.drafters.head import HeadDrafter
+from engine.drafters.head_weights import load_head
+from engine.drafters.ngram import NgramDrafter
+from engine.drafters.small import SmallModelDrafter
+from engine.errors import DraftscopeError
+from engine.models.chat import ChatTemplate, open_chat_template
+from engine.models.plans import choose_plan
+from engine.models.registry import resolve
+from engine.models.tokenizer import Tokenizer, open_tokenizer
+from engine.models.transformer import Transformer
+from engine.models.weights import open_checkpoint
+from engine.trace.events import ModelInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.drafters.protocol import Drafter
+
+    Progress = Callable[[int, int, str], None]
+
+HEAD_FILE = "head-spike.safetensors"
+
+
+class LoadingCancelled(Exception):  # a wish that was granted, not an error
+    """`cancelled()` became true while a model was being loaded; nothing is left of it."""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model ready to run, with its text side."""
+
+    transformer: Transformer
+    tokenizer: Tokenizer
+    chat_template: ChatTemplate | None
+    info: ModelInfo
+    end_tokens: frozenset[int]
+
+
+def choose_device(name: str | None = None) -> torch.device:
+    """Return the named device, or the best there is: CUDA, then MPS, then CPU.
+
+    Raises
+    ------
+    DraftscopeError
+        If the device is not there.
+    """
+    if name is None:
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        if torch.backends.mps.is_available():
+            return torch.device("mps")
+        return torch.device("cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise DraftscopeError(
+            f"The device {name!r} is not available here; choose cpu, or leave it to Draftscope."
+        ) from error
+    if device.type == "meta":
+        raise DraftscopeError("The device 'meta' holds no numbers; choose cpu or cuda.")
+    return device
+
+
+def load_model(
+    name_or_path: str | os.PathLike[str],
+    *,
+    device: str | None = None,
+    plan: str | None = None,
+    dtype: torch.dtype | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> LoadedModel:
+    """Load a target or a small model.
+
+    Parameters
+    ----------
+    name_or_path
+        A name of `draftscope models`, a Hugging Face folder or a .gguf file.
+    device, plan
+        Chosen automatically if None: see `choose_device` and `choose_plan`.
+    dtype
+        Of the eager plan; float32 on a CPU and bfloat16 on CUDA if None.
+    progress
+        Called with (layers done, layers in all, what is being done).
+    cancelled
+        Polled between layers.
+
+    Raises
+    ------
+    DraftscopeError
+        In one sentence, for anything wrong with the file or the choice.
+    LoadingCancelled
+        If `cancelled()` became true.
+    """
+    path = resolve(os.fspath(name_or_path))
+    where = choose_device(device)
+    chosen = choose_plan(plan, where, dtype)
+    checkpoint = open_checkpoint(path)
+
+    def report(done: int, total: int) -> None:
+        if cancelled is not None and cancelled():
+            raise LoadingCancelled
+        if progress is not None:
+            progress(done, total, f"Loading {checkpoint.name}")
+
+    try:
+        report(0, checkpoint.config.layers)
+        tokenizer = open_tokenizer(path)
+        transformer = Transformer(checkpoint.config, checkpoint.tensor, chosen, progress=report)
+    except torch.OutOfMemoryError as error:
+        raise DraftscopeError(
+            f"{checkpoint.name} does not fit into the memory of {where}; "
+            "choose a smaller model or another device."
+        ) from error
+    finally:
+        checkpoint.close()
+    config = checkpoint.config
+    info = ModelInfo(
+        name=checkpoint.name,
+        kind="target",
+        source=checkpoint.source,
+        parameters=checkpoint.parameters,
+        vocabulary=config.vocabulary,
+        layers=config.layers,
+        width=config.width,
+        context_length=config.context_length,
+        plan=chosen.name,
+        dtype=chosen.description,
+        device=_device_name(where),
+        notes=tuple(checkpoint.notes),
+    )
+    ends = frozenset(config.end_tokens) | frozenset(tokenizer.end_tokens)
+    return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
+
+
+def make_drafter(
+    spec: str,
+    target: LoadedModel,
+    *,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Drafter | None:
+    """Make the drafter that a setting names.
+
+    Parameters
+    ----------
+    spec
+        "ngram", "head", "model:NAME_OR_PATH", or "none" for plain rounds.
+    target
+        The drafter runs on its device and plan; a head reads its states.
+
+    Raises
+    ------
+    DraftscopeError
+        For an unknown name, or a drafter that does not fit the target.
+    """
+    if spec == "none":
+        return None
+    if spec == "ngram":
+        return NgramDrafter(target.end_tokens)
+    if spec == "head":
+        return _make_head(target)
+    if spec.startswith("model:"):
+        return _make_small(spec, target, progress, cancelled)
+    raise DraftscopeError(
+        f"There is no drafter called {spec!r}; choose ngram, head, model:NAME or none."
+    )
+
+
+def _make_head(target: LoadedModel) -> HeadDrafter:
+    weights = load_head(asset("drafters", HEAD_FILE), target.transformer)
+    plan = target.transformer.plan
+    info = ModelInfo(
+        name="head on the target's states",
+        kind="head",
+        source=HEAD_FILE,
+        parameters=weights.parameters,
+        vocabulary=int(weights.vocabulary.shape[0]),
+        layers=1,
+        width=target.info.width,
+        context_length=target.info.context_length,
+        plan=plan.name,
+        dtype=plan.description,
+        device=target.info.device,
+    )
+    return HeadDrafter(target.transformer, weights, info)
+
+
+def _make_small(
+    spec: str,
+    target: LoadedModel,
+    progress: Progress | None,
+    cancelled: Callable[[], bool] | None,
+) -> SmallModelDrafter:
+    plan = target.transformer.plan
+    loaded = load_model(
+        spec.removeprefix("model:"),
+        device=str(plan.device),
+        plan=plan.name,
+        dtype=plan.dtype if plan.name == "eager" else None,
+        progress=progress,
+        cancelled=cancelled,
+    )
+    difference = target.tokenizer.identical_to(loaded.tokenizer)
+    if difference is not None:
+        raise DraftscopeError(
+            f"{loaded.info.name} cannot draft for {target.info.name}: {difference} "
+            "Choose a drafter with the same vocabulary."
+        )
+    fields = {name: getattr(loaded.info, name) for name in loaded.info.__struct_fields__}
+    info = ModelInfo(**{**fields, "kind": "model"})
+    return SmallModelDrafter(loaded.transformer, info, spec, target.info.vocabulary)
+
+
+def machine() -> str:
+    """Describe what computes, for the trace: processor, threads, torch."""
+    kernels = torch.backends.cpu.get_cpu_capability()
+    name = platform.processor() or platform.machine()
+    return f"{name}, {kernels}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type

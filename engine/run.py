@@ -1,0 +1,217 @@
+"""One run of a session, from its tokens to its last event. No window, no file, no loading."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from engine.comparison import compare
+from engine.decoder import Choice, Decoder
+from engine.drafters.protocol import Context
+from engine.emission import Limits
+from engine.errors import DraftscopeError
+from engine.loading import machine
+from engine.models.streaming import TextStream
+from engine.plain import Prober, run_baseline
+from engine.prefill import Stopped
+from engine.prompting import prompt_tokens
+from engine.sampling import Sampling
+from engine.sequence import Sequence
+from engine.trace.events import (
+    SCHEMA_VERSION,
+    FinishReason,
+    PrefillFinished,
+    RunFinished,
+    RunStarted,
+    SettingsChanged,
+    TokenPiece,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from engine.cache import PagePool
+    from engine.control import Control
+    from engine.drafters.protocol import Drafter
+    from engine.loading import LoadedModel
+    from engine.request import RunRequest
+    from engine.trace.events import Event, Settings
+
+MOST_DRAFTED = 32  # k: beyond it a pass on a CPU costs several of one token
+
+
+def check_settings(settings: Settings) -> Sampling:
+    """Return the sampling of valid settings; a DraftscopeError names what is wrong."""
+    if not 0 <= settings.k <= MOST_DRAFTED:
+        raise DraftscopeError(f"k is {settings.k}; choose a number from 0 to {MOST_DRAFTED}.")
+    return Sampling.of(settings)
+
+
+class Run:
+    """Checks a request, then yields its events."""
+
+    def __init__(
+        self,
+        target: LoadedModel,
+        pool: PagePool,
+        drafter: Callable[[str], Drafter | None],
+        request: RunRequest,
+        control: Control,
+    ) -> None:
+        self._target = target
+        self._pool = pool
+        self._drafter_named = drafter
+        self._request = request
+        self._control = control
+        self._id = secrets.token_hex(8)
+        self._settings = request.settings
+        self._sampling = check_settings(request.settings)
+        if request.max_new_tokens < 1:
+            raise DraftscopeError("The limit of new tokens must be at least 1.")
+        self._prompt = prompt_tokens(target, request.prompt, raw=request.raw)
+        ends = frozenset[int]() if request.ignore_end_tokens else target.end_tokens
+        self._limits = Limits(
+            len(self._prompt), request.max_new_tokens, target.info.context_length, ends
+        )
+        self._begun: list[Drafter] = []
+
+    def events(self) -> Iterator[Event]:
+        """Yield the run's events in their order."""
+        drafter = self._begin_drafter(self._settings.drafter)
+        yield self._started(drafter)
+        sequence = Sequence(self._target.transformer, self._pool, self._prompt)
+        stream = TextStream(self._target.tokenizer, self._request.stop_strings)
+        reason, message = FinishReason.CANCELLED, ""
+        try:
+            yield self._prefill(sequence)
+            self._prepare(drafter, sequence)
+            choice = Choice(drafter, self._settings.k, self._sampling)
+            decoder = Decoder(
+                sequence,
+                self._target.tokenizer,
+                stream,
+                choice,
+                self._limits,
+                run=self._id,
+                seed=self._request.seed,
+                top_n=self._request.top_n,
+            )
+            yield from self._rounds(decoder)
+            reason = decoder.reason or reason
+        except Stopped:
+            pass
+        except DraftscopeError as error:
+            reason, message = FinishReason.ERROR, str(error)
+        except Exception as error:
+            message = (
+                f"The engine failed ({type(error).__name__}: {error}); the session so far is kept."
+            )
+            yield RunFinished(
+                run=self._id, reason=FinishReason.ERROR, tail=stream.flush(), message=message
+            )
+            raise
+        finally:
+            emitted = sequence.tokens[len(self._prompt) :]
+            sequence.close()
+        yield RunFinished(run=self._id, reason=reason, tail=stream.flush(), message=message)
+        if self._request.baseline and reason not in (FinishReason.CANCELLED, FinishReason.ERROR):
+            yield from self._compare(emitted)
+
+    def _started(self, drafter: Drafter | None) -> RunStarted:
+        request, piece = self._request, self._target.tokenizer.piece
+        return RunStarted(
+            schema=SCHEMA_VERSION,
+            run=self._id,
+            version=metadata.version("draftscope"),
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            prompt=request.prompt,
+            raw=request.raw,
+            prompt_tokens=tuple(TokenPiece(id=token, piece=piece(token)) for token in self._prompt),
+            settings=self._settings,
+            seed=request.seed,
+            max_new_tokens=request.max_new_tokens,
+            target=self._target.info,
+            drafter=None if drafter is None else drafter.info,
+            end_tokens=tuple(sorted(self._limits.end_tokens)),
+            stop_strings=request.stop_strings,
+            top_n=request.top_n,
+            machine=machine(),
+        )
+
+    def _prefill(self, sequence: Sequence) -> PrefillFinished:
+        begin = time.perf_counter_ns()
+        sequence.prefill(lambda: self._control.stopped)
+        took = time.perf_counter_ns() - begin
+        return PrefillFinished(run=self._id, ns=took, tokens=sequence.cache.length)
+
+    def _rounds(self, decoder: Decoder) -> Iterator[Event]:
+        """Yield rounds, and between them what was measured or changed, until stopped."""
+        prober = Prober()
+        index = 0
+        with closing(decoder.rounds()) as rounds:
+            while decoder.reason is None:
+                decoder.paced = self._control.wait_for_turn(index)
+                if self._control.stopped:
+                    return
+                yield from self._changes(decoder, index)
+                one = next(rounds)
+                yield one
+                index += 1
+                prober.round_took(one.times.round, one.times.verify)
+                free = self._request.probes and not decoder.paced and decoder.reason is None
+                if free and prober.due():
+                    sampling = decoder.choice.sampling
+                    yield prober.probe(decoder.sequence, sampling, self._id, one.index)
+
+    def _changes(self, decoder: Decoder, index: int) -> Iterator[Event]:
+        """Take up changed settings, if they are valid; say what held from which round on."""
+        settings = self._control.take_settings()
+        if settings is None or settings == self._settings:
+            return
+        sampling = check_settings(settings)
+        changed = settings.drafter != self._settings.drafter
+        drafter = decoder.choice.drafter
+        if changed:
+            drafter = self._begin_drafter(settings.drafter)
+            self._prepare(drafter, decoder.sequence)
+        self._settings = settings
+        decoder.choice = Choice(drafter, settings.k, sampling)
+        info = drafter.info if changed and drafter is not None else None
+        yield SettingsChanged(run=self._id, before_round=index, settings=settings, drafter=info)
+
+    def _begin_drafter(self, spec: str) -> Drafter | None:
+        """Return a drafter that knows nothing of earlier runs."""
+        drafter = self._drafter_named(spec)
+        if drafter is not None and all(drafter is not other for other in self._begun):
+            drafter.begin()
+            self._begun.append(drafter)
+        return drafter
+
+    def _prepare(self, drafter: Drafter | None, sequence: Sequence) -> None:
+        """Let the drafter read what is there, outside any round's time."""
+        if drafter is not None:
+            context = Context(sequence.tokens, sequence.hidden)
+            drafter.observe(sequence.tokens)
+            drafter.prepare(context, lambda: self._control.stopped)
+
+    def _compare(self, emitted: list[int]) -> Iterator[Event]:
+        baseline = run_baseline(
+            self._target,
+            self._pool,
+            self._prompt,
+            self._sampling,
+            self._limits,
+            run=self._id,
+            seed=self._request.seed,
+            stop_strings=self._request.stop_strings,
+            stopped=lambda: self._control.stopped,
+        )
+        yield baseline
+        if self._sampling.greedy and baseline.complete:
+            model = self._target.transformer
+            plain = baseline.token_ids
+            yield compare(model, self._pool, self._prompt, emitted, plain, self._id)

@@ -1,0 +1,99 @@
+"""A target with its cache store and its drafters, kept between runs. No window and no file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.control import Control
+from engine.loading import make_drafter
+from engine.request import RunRequest
+from engine.run import Run
+from engine.trace.events import Round, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engine.drafters.protocol import Drafter
+    from engine.loading import LoadedModel
+    from engine.trace.events import Event
+
+
+class Session:
+    """Runs prompts on one target."""
+
+    def __init__(self, target: LoadedModel) -> None:
+        self.target = target
+        self._pool = target.transformer.new_pool()
+        self._drafters: dict[str, Drafter | None] = {}
+
+    def add_drafter(self, spec: str, drafter: Drafter | None) -> None:
+        """Use this drafter wherever settings name `spec`; others are made when first asked for."""
+        self._drafters[spec] = drafter
+
+    def drafter(self, spec: str) -> Drafter | None:
+        """Return the drafter of this name, made if need be; None for "none"."""
+        if spec not in self._drafters:
+            self._drafters[spec] = make_drafter(spec, self.target)
+        return self._drafters[spec]
+
+    def run(self, request: RunRequest, control: Control | None = None) -> Iterator[Event]:
+        """Decode a prompt and yield what happens, as it happens.
+
+        The order is RunStarted, PrefillFinished, then Rounds with Probes and SettingsChanged
+        between them, RunFinished, and with `request.baseline` a Baseline and, for greedy text, a
+        Comparison. A stop gives a RunFinished with the reason "cancelled", a fault one with the
+        reason "error" and a sentence. Closing the iterator stops as well; caches are left right.
+
+        Raises
+        ------
+        DraftscopeError
+            For a request that cannot be run, before the first event.
+        """
+        run = Run(self.target, self._pool, self.drafter, request, control or Control())
+        return run.events()
+
+
+def generate(
+    target: LoadedModel,
+    drafter: Drafter | str | None,
+    prompt: str,
+    *,
+    k: int = 4,
+    temperature: float = 0.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+    seed: int = 0,
+    max_new_tokens: int = 128,
+    raw: bool = False,
+) -> Iterator[Round]:
+    """Decode a prompt and yield its rounds: the engine in one call.
+
+    Parameters
+    ----------
+    target
+        From `engine.load_model`.
+    drafter
+        A drafter, its name for `engine.make_drafter`, or None for plain rounds.
+    k
+        Tokens drafted a round.
+
+    Yields
+    ------
+    Round
+        `"".join(round.texts)` is the text that the round added.
+    """
+    session = Session(target)
+    spec = drafter if isinstance(drafter, str) else "none" if drafter is None else drafter.spec
+    if drafter is not None and not isinstance(drafter, str):
+        session.add_drafter(spec, drafter)
+    request = RunRequest(
+        prompt=prompt,
+        settings=Settings(drafter=spec, k=k, temperature=temperature, top_k=top_k, top_p=top_p),
+        raw=raw,
+        seed=seed,
+        max_new_tokens=max_new_tokens,
+        probes=False,
+    )
+    for event in session.run(request):
+        if isinstance(event, Round):
+            yield event
