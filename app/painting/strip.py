@@ -1,0 +1,202 @@
+"""Paint the strip: flowing text, each token with the colour and the mark of its fate.
+
+Draws what a layout placed, and of that only the rows asked for. Knows no document, no widget and
+no clock, so a frame of an export is the window's own picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from app.painting.marks import paint_fill, paint_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.painting.strip_layout import Placed, StripLayout
+    from app.theme import Theme
+    from app.viewmodels.chips import Chip
+
+
+@dataclass(frozen=True)
+class Highlights:
+    """Chips that stand out, by index; None: no such chip.
+
+    Attributes
+    ----------
+    hovered
+        Under the pointer.
+    pinned
+        Shown in the court.
+    focused
+        Reached with the keyboard, while the strip has the focus.
+    sources
+        What an n-gram drafter copied the hovered or pinned token from.
+    """
+
+    hovered: int | None = None
+    pinned: int | None = None
+    focused: int | None = None
+    sources: frozenset[int] = field(default_factory=frozenset)
+
+
+NO_HIGHLIGHTS = Highlights()
+
+
+def paint_strip(
+    painter: QPainter,
+    rect: QRectF,
+    layout: StripLayout,
+    chips: Sequence[Chip],
+    theme: Theme,
+    *,
+    scroll: float = 0.0,
+    highlights: Highlights = NO_HIGHLIGHTS,
+) -> int:
+    """Paint the rows of a layout that lie in `rect` and return how many items were painted.
+
+    Parameters
+    ----------
+    rect
+        The visible part, in the painter's coordinates; row 0 begins at its top less `scroll`.
+    layout, chips
+        The chips, laid out.
+    scroll
+        Distance from the first row's top to the top of `rect`.
+    """
+    first = max(0, int(scroll // layout.row_height))
+    last = min(len(layout.rows), int((scroll + rect.height()) // layout.row_height) + 1)
+    painter.save()
+    painter.setClipRect(rect)
+    painter.translate(rect.left(), rect.top() - scroll)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    work = _Work(painter, layout, chips, theme, highlights)
+    for row in range(first, last):
+        for placed in layout.rows[row]:
+            work.paint(row, placed)
+    for row in range(first, last):
+        work.outline(row)
+    painter.restore()
+    return work.items
+
+
+class _Work:
+    """One painting of some rows."""
+
+    def __init__(
+        self,
+        painter: QPainter,
+        layout: StripLayout,
+        chips: Sequence[Chip],
+        theme: Theme,
+        highlights: Highlights,
+    ) -> None:
+        self.items = 0
+        self._painter, self._layout, self._chips = painter, layout, chips
+        self._theme, self._highlights = theme, highlights
+        self._chip = -1  # of the last fragment painted
+
+    def paint(self, row: int, placed: Placed) -> None:
+        """Paint one fragment: background, text, mark."""
+        chip = self._chips[placed.chip]
+        style = self._theme.fates[chip.fate]
+        box = self._layout.box(row, placed)
+        baseline = row * self._layout.row_height + self._layout.baseline
+        if placed.chip in self._highlights.sources:
+            self._fill(box, self._theme.accent_soft)
+        else:
+            paint_fill(self._painter, box, style, self._theme.base)
+        if chip.starts_round and placed.chip != self._chip and self._opens(row, placed):
+            self._tick(placed, box)
+        self._chip = placed.chip
+        quiet = placed.kind in ("space", "newline")
+        self._painter.setFont(
+            self._layout.font if placed.kind == "text" else self._layout.small_font
+        )
+        self._painter.setPen(QColor(self._theme.muted if quiet else style.colour))
+        self._painter.drawText(QPointF(placed.pen, baseline), placed.text)
+        if placed.chip in (self._highlights.hovered, self._highlights.focused):
+            self._show_spaces(placed, baseline)
+        middle = row * self._layout.row_height + self._layout.middle
+        paint_mark(self._painter, box, baseline, middle, style)
+        if (chip.shares_before or chip.shares_after) and style.mark != "none":
+            self._tie(box, placed, chip)
+        self.items += 1
+
+    def outline(self, row: int) -> None:
+        """Paint what stands out on a row, over its neighbours."""
+        chosen = self._highlights
+        for placed in self._layout.rows[row]:
+            if placed.chip == chosen.focused:
+                self._ring(row, placed, self._theme.focus, 2.0, 3.0)
+            if placed.chip == chosen.pinned:
+                self._ring(row, placed, self._theme.text, 1.6, 0.5)
+            elif placed.chip == chosen.hovered or placed.chip in chosen.sources:
+                self._ring(row, placed, self._theme.accent, 1.0, 0.5)
+
+    def _opens(self, row: int, placed: Placed) -> bool:
+        """Whether this is the first part of its chip, and not one that was wrapped."""
+        above = self._layout.rows[row - 1] if row else []
+        own_row = self._layout.rows[row]
+        return own_row[0] is not placed or not above or above[-1].chip != placed.chip
+
+    def _fill(self, box: QRectF, colour: str) -> None:
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(QColor(colour))
+        self._painter.drawRoundedRect(box, 3, 3)
+
+    def _tick(self, placed: Placed, box: QRectF) -> None:
+        """Paint a round's boundary: a short upright line in the gap before its first token."""
+        em = self._layout.em
+        x = max(0.5, placed.left - em * 0.09)
+        pen = QPen(QColor(self._theme.outline), max(1.0, em / 16))
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        self._painter.setPen(pen)
+        top = box.top() - em * 0.12
+        self._painter.drawLine(QLineF(x, top, x, top + em * 0.3))
+        self.items += 1
+
+    def _show_spaces(self, placed: Placed, baseline: float) -> None:
+        """Paint a dot for each space at the ends of a text."""
+        if placed.kind != "text":
+            return
+        self._painter.setPen(QColor(self._theme.muted))
+        space = self._layout.space
+        height = baseline - self._layout.em * 0.25
+        for start, end in ((placed.start, placed.left), (placed.right, placed.end)):
+            for number in range(round((end - start) / space)):
+                self._painter.drawPoint(QPointF(start + (number + 0.5) * space, height))
+
+    def _tie(self, box: QRectF, placed: Placed, chip: Chip) -> None:
+        """Paint a small corner where a character is shared with the neighbouring token."""
+        size = self._layout.em * 0.16
+        pen = QPen(QColor(self._theme.outline), max(1.0, self._layout.em / 16))
+        self._painter.setPen(pen)
+        parts = [one for _, one in self._layout.parts_of(placed.chip)]
+        if chip.shares_before and parts[0] == placed:
+            self._painter.drawPolyline(
+                [
+                    QPointF(box.left() + size, box.top()),
+                    QPointF(box.left(), box.top()),
+                    QPointF(box.left(), box.top() + size),
+                ]
+            )
+        if chip.shares_after and parts[-1] == placed:
+            self._painter.drawPolyline(
+                [
+                    QPointF(box.right() - size, box.top()),
+                    QPointF(box.right(), box.top()),
+                    QPointF(box.right(), box.top() + size),
+                ]
+            )
+
+    def _ring(self, row: int, placed: Placed, colour: str, width: float, away: float) -> None:
+        box = self._layout.box(row, placed).adjusted(-away, -away, away, away)
+        self._painter.setPen(QPen(QColor(colour), width))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._painter.drawRoundedRect(box, 4, 4)
+        self.items += 1
