@@ -38,7 +38,8 @@ class PagePool:
         device: torch.device | str = "cpu",
     ) -> None:
         self._shape = (layers, kv_heads, head_dim)
-        self._options = {"dtype": dtype, "device": device}
+        self._dtype = dtype
+        self._device = device
         self._owners: dict[int, range] = {}
         self._names = itertools.count()
         self._pages = 0
@@ -105,7 +106,9 @@ class PagePool:
         positions = pages * PAGE_SIZE + BLOCK
         try:
             # zeros, never garbage: a masked position must not turn a sum into NaN
-            store = torch.zeros(2, layers, kv_heads, positions, head_dim, **self._options)  # type: ignore[arg-type]  # a dict of mixed values
+            store = torch.zeros(
+                (2, layers, kv_heads, positions, head_dim), dtype=self._dtype, device=self._device
+            )
         except RuntimeError as error:
             raise DraftscopeError(
                 f"There is not enough memory for a cache of {pages * PAGE_SIZE} positions; "

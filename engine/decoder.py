@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
@@ -29,7 +30,7 @@ from engine.trace.events import Round, RoundTimes
 from engine.uniforms import Purpose, uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from torch import Tensor
 
@@ -79,7 +80,7 @@ class Decoder:
         self._observer = Observer(top_n, tokenizer.piece) if top_n else None
         self._index = 0
 
-    def rounds(self) -> Iterator[Round]:
+    def rounds(self) -> Generator[Round, None, None]:
         """Yield rounds until one ends the text; `choice` may be replaced between them."""
         try:
             while self.reason is None:
@@ -109,7 +110,7 @@ class Decoder:
         moments.append(time.perf_counter_ns())
         after = CacheReading.of(sequence.cache), CacheReading.of(own)
         draft, verify, accepting, commit, observe = (
-            end - begin for begin, end in zip(moments, moments[1:], strict=False)
+            end - begin for begin, end in pairwise(moments)
         )
         span = cache_span(before[0], peak[0], after[0])
         assert span is not None

@@ -1,4 +1,4 @@
-"""Which tokens of a verdict reach the text: end tokens, stop strings and limits. No model, no rule."""
+"""Which tokens of a verdict reach the text: end tokens, stop strings, limits. No model, no rule."""
 
 from __future__ import annotations
 

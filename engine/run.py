@@ -32,7 +32,7 @@ from engine.trace.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from engine.cache import PagePool
     from engine.control import Control
@@ -79,7 +79,7 @@ class Run:
         )
         self._begun: list[Drafter] = []
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Generator[Event, None, None]:
         """Yield the run's events in their order."""
         drafter = self._begin_drafter(self._settings.drafter)
         yield self._started(drafter)

@@ -11,7 +11,7 @@ from engine.run import Run
 from engine.trace.events import Round, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from engine.drafters.protocol import Drafter
     from engine.loading import LoadedModel
@@ -36,7 +36,9 @@ class Session:
             self._drafters[spec] = make_drafter(spec, self.target)
         return self._drafters[spec]
 
-    def run(self, request: RunRequest, control: Control | None = None) -> Iterator[Event]:
+    def run(
+        self, request: RunRequest, control: Control | None = None
+    ) -> Generator[Event, None, None]:
         """Decode a prompt and yield what happens, as it happens.
 
         The order is RunStarted, PrefillFinished, then Rounds with Probes and SettingsChanged

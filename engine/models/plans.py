@@ -35,10 +35,25 @@ class Linear(Protocol):
 class Plan(Protocol):
     """A way of computing linear layers."""
 
-    name: str
-    device: torch.device
-    dtype: torch.dtype  # of activations
-    description: str  # of the arithmetic, for the trace
+    @property
+    def name(self) -> str:
+        """Name of the plan, as chosen and as traced."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Type of activations."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """Say which types are multiplied and summed, for the trace."""
+        ...
 
     def linear(self, weight: Tensor) -> Linear:
         """Prepare a weight [out, in]; the plan keeps what it needs of it."""

@@ -40,8 +40,10 @@ class Rotary:
         angles = torch.arange(positions, dtype=frequencies.dtype)[:, None] * frequencies[None, :]
         cos, sin = angles.cos(), angles.sin()
         cos, signed = torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
-        options = {"dtype": self._dtype, "device": self._device}
-        return cos[:, None, :].to(**options), signed[:, None, :].to(**options)  # type: ignore[call-overload]  # a dict of mixed values
+        return (
+            cos[:, None, :].to(self._device, self._dtype),
+            signed[:, None, :].to(self._device, self._dtype),
+        )
 
 
 def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
