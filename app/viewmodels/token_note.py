@@ -1,0 +1,61 @@
+"""A token's numbers in a few plain lines: for the pointer, the screen reader and exports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.viewmodels.characters import decode_piece, hex_bytes
+from app.viewmodels.meanings import MEANINGS
+from app.viewmodels.numbers import probability, quoted
+from engine.trace.events import ClosingToken, DraftedToken, Fate
+
+if TYPE_CHECKING:
+    from app.viewmodels.chips import Chip
+    from app.viewmodels.document import Document
+
+_FULL_TEXT = 400  # characters of an elided token
+
+
+def token_note(document: Document, chip: Chip) -> str:
+    """Describe the token of a chip as it is shown now. Plain text: never markup."""
+    token = document.token(chip.ref)
+    if token is None:
+        return ""
+    lines = [f"{quoted(token.piece)}   id {token.id}"]
+    if chip.ref.in_prompt:
+        lines.append(f"prompt, token {chip.ref.slot + 1}")
+    else:
+        one = document.rounds[chip.ref.round]
+        place = "closing token" if chip.ref.is_closing else f"drafted token {chip.ref.slot + 1}"
+        lines.append(f"{chip.fate} · round {one.index + 1}, {place} of {len(one.drafted)}")
+        if chip.ref.is_closing:
+            lines[-1] = f"{chip.fate} · round {one.index + 1}, closing token"
+    lines += _numbers(token, chip) if not chip.ref.in_prompt else []
+    lines.append(MEANINGS[chip.fate])
+    if chip.shares_before or chip.shares_after:
+        lines.append(f"Its bytes {hex_bytes(token.piece)} hold a part of a character.")
+    if chip.elided:
+        full = decode_piece(b"", token.piece).text
+        more = "…" if len(full) > _FULL_TEXT else ""
+        lines.append(f"{len(full)} characters: {full[:_FULL_TEXT]}{more}")
+    return "\n".join(lines)
+
+
+def _numbers(token: object, chip: Chip) -> list[str]:
+    lines: list[str] = []
+    if isinstance(token, DraftedToken):
+        known = chip.fate != "pending"
+        own = f"q_draft {probability(token.q_draft)}"
+        if known and token.p_target is not None:
+            own = f"p_target {probability(token.p_target)} · {own}"
+        lines.append(own)
+        if known and token.fate in (Fate.ACCEPTED, Fate.REJECTED) and token.u is not None:
+            lines.append(
+                f"u {probability(token.u)} against min(1, p_target / q_draft) = "
+                f"{probability(token.acceptance_probability)}"
+            )
+    elif isinstance(token, ClosingToken):
+        drawn = "" if token.u is None else f" · u {probability(token.u)}"
+        law = "the residual" if chip.fate == "correction" else "p_target"
+        lines.append(f"probability {probability(token.probability)} in {law}{drawn}")
+    return lines
