@@ -34,7 +34,7 @@ def assert_lawful(events: Sequence[Event]) -> None:
     assert {event.run for event in events} == {started.run}, "one trace, one run"
     assert_order(events)
     tokens = [piece.id for piece in started.prompt_tokens]
-    drafter_length: int | None = None
+    drafter_length: dict[str, int] = {}
     rounds = [event for event in events if isinstance(event, Round)]
     for index, one in enumerate(rounds):
         assert one.index == index, "rounds are numbered without gaps"
@@ -50,7 +50,7 @@ def assert_lawful(events: Sequence[Event]) -> None:
         if one.closing is not None and one.closing.laws is not None:
             assert_laws(one.closing.laws, {one.closing.id}, drafted=one.rejected > 0)
         tokens += one.emitted_ids
-        drafter_length = assert_caches(one, len(tokens), drafter_length)
+        drafter_length = assert_caches(one, len(tokens), drafter_length.get(one.drafter))
     assert len(tokens) - len(started.prompt_tokens) <= started.max_new_tokens, "the limit holds"
 
 
@@ -147,8 +147,8 @@ def assert_laws(laws: Laws, shown: set[int], *, drafted: bool) -> None:
     assert min(laws.entropy_target, laws.entropy_raw, laws.entropy_draft) >= -ROUNDING
 
 
-def assert_caches(one: Round, length: int, drafter_length: int | None) -> int | None:
-    """Assert invariant 1 of `length` tokens after the round; return the drafter cache's length."""
+def assert_caches(one: Round, length: int, drafter_length: int | None) -> dict[str, int]:
+    """Assert invariant 1 for `length` tokens after the round; return the drafter's own length."""
     span = one.target_cache
     assert span.before == one.position - 1
     assert span.after == length - 1, "target.cache.length == len(tokens) - 1"
@@ -161,8 +161,8 @@ def assert_caches(one: Round, length: int, drafter_length: int | None) -> int | 
             assert pages * cache.page_size >= positions, "pages hold every position"
         assert cache.pages_given_back >= 0
     if one.drafter_cache is None:
-        return None
+        return {}
     assert one.drafter_cache.after <= length - 1, "the drafter's cache is never ahead"
     if drafter_length is not None:
         assert one.drafter_cache.before == drafter_length, "nothing happens between rounds"
-    return one.drafter_cache.after
+    return {one.drafter: one.drafter_cache.after}

@@ -221,14 +221,15 @@ class SimulatedRun:
         if length and last >= 0:
             return tuple(drafted), None, tuple(texts)
         if at_rejection is not None:
-            closing = self._closing(at_rejection, ClosingKind.CORRECTION, None)
             slot = len(texts)
+            rows = (drafted[slot].id,)
+            closing = self._closing(at_rejection, ClosingKind.CORRECTION, None, rows)
             drafted[slot] = msgspec.structs.replace(drafted[slot], laws=closing.laws)
         else:
             forced = self._end_id(ending) if ending in STOPPERS else None
             likes = -1 if forced is None else forced
             kind = ClosingKind.BONUS if length else ClosingKind.PLAIN
-            closing = self._closing(self._at(data, likes, likes), kind, forced)
+            closing = self._closing(self._at(data, likes, likes), kind, forced, ())
         texts.append(self._release(closing.id))
         return tuple(drafted), closing, tuple(texts)
 
@@ -290,13 +291,15 @@ class SimulatedRun:
             laws=laws,
         )
 
-    def _closing(self, at: Position, kind: ClosingKind, forced: int | None) -> ClosingToken:
+    def _closing(
+        self, at: Position, kind: ClosingKind, forced: int | None, rows: tuple[int, ...]
+    ) -> ClosingToken:
         rejected = kind is ClosingKind.CORRECTION
         law = at.residual if rejected else at.p_target
         token, u = self._draw(law, forced)
         laws = None
         if self.top_n:
-            laws = laws_of(self.pieces, at, self.top_n, (token,), rejected, rejected)
+            laws = laws_of(self.pieces, at, self.top_n, (*rows, token), rejected, rejected)
         return ClosingToken(
             id=token, piece=self.pieces[token], kind=kind, probability=law[token], u=u, laws=laws
         )
