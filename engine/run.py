@@ -6,7 +6,6 @@ import secrets
 import time
 from contextlib import closing
 from datetime import UTC, datetime
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from engine.comparison import compare
@@ -30,6 +29,7 @@ from engine.trace.events import (
     SettingsChanged,
     TokenPiece,
 )
+from engine.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -126,7 +126,7 @@ class Run:
         return RunStarted(
             schema=SCHEMA_VERSION,
             run=self._id,
-            version=metadata.version("draftscope"),
+            version=VERSION,
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             prompt=request.prompt,
             raw=request.raw,
