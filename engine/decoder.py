@@ -6,6 +6,7 @@ session prepares the sequence and says when to stop.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from itertools import pairwise
@@ -155,10 +156,11 @@ class Decoder:
         tokens, sampling = proposal.tokens, self.choice.sampling
         k = len(tokens)
         if sampling.greedy:
-            verdict = accept_greedy(_finite(greedy_ids(logits).tolist(), logits), tokens)
-            return Judged(proposal, position, self._seed, logits, None, verdict)
+            target_ids = _finite(greedy_ids(logits).tolist(), logits)
+            verdict = accept_greedy(target_ids, tokens)
+            return Judged(proposal, position, self._seed, logits, None, verdict, tuple(target_ids))
         p_target = probabilities(logits, sampling)
-        if not bool(torch.isfinite(p_target).all()):
+        if not math.isfinite(float(p_target.sum())):
             raise _not_finite()
         last = Purpose.BONUS if k else Purpose.PLAIN
         tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
@@ -180,9 +182,7 @@ class Decoder:
     def _observe(self, judged: Judged) -> list[Laws] | None:
         if self._observer is None:
             return None
-        return self._observer.observe(
-            judged.logits, judged.p_target, judged.proposal, judged.verdict, self.choice.sampling
-        )
+        return self._observer.observe(judged, self.choice.sampling)
 
 
 def _finite(ids: list[int], logits: Tensor) -> list[int]:

@@ -31,6 +31,7 @@ class Judged:
     logits: Tensor  # [k+1, V]
     p_target: Tensor | None  # [k+1, V]; None if greedy
     verdict: Verdict
+    target_ids: tuple[int, ...] | None = None  # the target's k+1 argmax ids; only if greedy
 
     @property
     def kept(self) -> tuple[int, ...]:

@@ -6,31 +6,21 @@ cache, no rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from engine.trace.events import Laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from torch import Tensor
 
-    from engine.acceptance import Verdict
-    from engine.drafters.protocol import Proposal
+    from engine.judgement import Judged
     from engine.sampling import Sampling
 
 _BLOCK = 128  # ids whose maximum is taken first when looking for the largest
-
-
-@dataclass(frozen=True)
-class Column:
-    """One law over the shown ids, and the mass of all other ids."""
-
-    values: tuple[float, ...]
-    rest: float
 
 
 def top_ids(law: Tensor, count: int) -> Tensor:
@@ -54,7 +44,18 @@ def top_ids(law: Tensor, count: int) -> Tensor:
 def entropies(law: Tensor) -> list[float]:
     """Return the entropy of each row in nats; n numbers from [n, V]."""
     logs = law.log().clamp_(min=-1e4)  # 0 log 0 = 0
-    return [max(0.0, -value) for value in (law * logs).sum(dim=-1).tolist()]
+    return _entropy_list(-torch.linalg.vecdot(law, logs))
+
+
+def softmax_entropies(logits: Tensor, law: Tensor) -> list[float]:
+    """Return the entropies of law = softmax(logits) without taking V logarithms a row."""
+    peak = logits.amax(dim=-1)
+    total = peak - law.amax(dim=-1).log()  # log sum exp
+    return _entropy_list(total - torch.linalg.vecdot(law, logits))
+
+
+def _entropy_list(values: Tensor) -> list[float]:
+    return [max(0.0, value) for value in values.tolist()]
 
 
 class Observer:
@@ -64,78 +65,53 @@ class Observer:
         self._top_n = top_n
         self._piece = piece
 
-    def observe(
-        self,
-        logits: Tensor,
-        p_target: Tensor | None,
-        proposal: Proposal,
-        verdict: Verdict,
-        sampling: Sampling,
-    ) -> list[Laws]:
+    def observe(self, judged: Judged, sampling: Sampling) -> list[Laws]:
         """Describe every row of a pass.
 
         Parameters
         ----------
-        logits
-            [k+1, V].
-        p_target
-            [k+1, V], or None if greedy (one-hot at the argmax).
-        proposal, verdict, sampling
-            Of the round.
+        judged
+            The round's logits, laws and verdict.
+        sampling
+            What `p_target` was made with.
 
         Returns
         -------
         list of Laws
-            k+1 of them; row `verdict.accepted` carries the residual if a token was rejected.
+            k+1 of them; row `accepted` carries the residual if a token was rejected.
         """
-        p_raw = torch.softmax(logits, dim=-1)
-        raw_entropies = entropies(p_raw)
+        logits, p_target, q_draft = judged.logits, judged.p_target, judged.proposal.q_draft
+        plain = p_target is not None and sampling.changes_nothing
+        p_raw = p_target if plain and p_target is not None else torch.softmax(logits, dim=-1)
+        raw_entropies = softmax_entropies(logits, p_raw)
+        rows = _Rows(self._shown(p_raw, judged), p_raw, judged)
         if p_target is None:
             target_entropies = [0.0] * len(raw_entropies)
-        elif sampling.changes_nothing:
-            target_entropies = raw_entropies
         else:
-            target_entropies = entropies(p_target)
-        draft_entropies = (
-            [0.0] * len(proposal.tokens)
-            if proposal.q_draft is None
-            else entropies(proposal.q_draft)
-        )
-        shown = self._shown(p_raw, proposal, verdict)
-        laws = []
-        for row, ids in enumerate(shown):
-            drafted = row < len(proposal.tokens)
-            index = torch.tensor(ids, device=logits.device)
-            raw = _column(p_raw[row], index)
-            target = _target_column(logits, p_target, row, ids, index)
-            draft = _draft_column(proposal, row, ids, index) if drafted else Column((), 0.0)
-            left = self._residual(verdict, proposal, row, ids, index)
-            laws.append(
-                Laws(
-                    ids=tuple(ids),
-                    pieces=tuple(self._piece(token) for token in ids),
-                    p_target=target.values,
-                    p_raw=raw.values,
-                    q_draft=draft.values,
-                    residual=left.values,
-                    rest_p_target=target.rest,
-                    rest_p_raw=raw.rest,
-                    rest_q_draft=draft.rest,
-                    rest_residual=left.rest,
-                    entropy_target=target_entropies[row],
-                    entropy_raw=raw_entropies[row],
-                    entropy_draft=draft_entropies[row] if drafted else 0.0,
-                    overlap=_overlap(p_target, logits, proposal, row) if drafted else None,
-                )
+            target_entropies = raw_entropies if plain else entropies(p_target)
+        draft_entropies = None if q_draft is None else entropies(q_draft)
+        overlaps = _overlaps(judged)
+        return [
+            Laws(
+                pieces=tuple(map(self._piece, rows.ids(row))),
+                entropy_target=target_entropies[row],
+                entropy_raw=raw_entropies[row],
+                entropy_draft=0.0
+                if draft_entropies is None or row >= len(draft_entropies)
+                else draft_entropies[row],
+                overlap=overlaps[row] if row < len(overlaps) else None,
+                **rows.columns(row),
             )
-        return laws
+            for row in range(logits.shape[0])
+        ]
 
-    def _shown(self, p_raw: Tensor, proposal: Proposal, verdict: Verdict) -> list[list[int]]:
-        """Return the ids to show of each row, most probable under the raw target law first.
+    def _shown(self, p_raw: Tensor, judged: Judged) -> list[list[int]]:
+        """Return the ids to show of each row: the top of each law, what was drafted and drawn.
 
-        Temperature, top-k and top-p keep the order, so these are the top of `p_target` too.
+        Temperature, top-k and top-p keep the order, so the top of `p_raw` is that of `p_target`.
         """
-        union = top_ids(p_raw, self._top_n).tolist()
+        proposal, verdict = judged.proposal, judged.verdict
+        union: list[list[int]] = top_ids(p_raw, self._top_n).tolist()
         if proposal.q_draft is not None:
             for row, ids in enumerate(top_ids(proposal.q_draft, self._top_n).tolist()):
                 union[row] += ids
@@ -144,53 +120,76 @@ class Observer:
         union[verdict.accepted].append(verdict.closing)
         if verdict.residual is not None:
             union[verdict.accepted] += top_ids(verdict.residual[None], self._top_n)[0].tolist()
-        shown = []
-        for row, ids in enumerate(union):
-            unique = list(dict.fromkeys(ids))
-            mass = p_raw[row][torch.tensor(unique, device=p_raw.device)].tolist()
-            order = sorted(range(len(unique)), key=lambda i: (-mass[i], unique[i]))
-            shown.append([unique[i] for i in order])
-        return shown
-
-    def _residual(
-        self, verdict: Verdict, proposal: Proposal, row: int, ids: Sequence[int], index: Tensor
-    ) -> Column:
-        rejected = row == verdict.accepted and row < len(proposal.tokens)
-        if not rejected:
-            return Column((), 0.0)
-        if verdict.residual is not None:
-            return _column(verdict.residual, index)
-        return _one_hot(ids, verdict.closing)  # greedy: the residual of one-hot laws
+        return [list(dict.fromkeys(ids)) for ids in union]
 
 
-def _column(law: Tensor, index: Tensor) -> Column:
-    values = tuple(law[index].tolist())
-    return Column(values, max(0.0, 1.0 - sum(values)))
+class _Rows:
+    """The shown ids of each row with every law's values there, read in one gather a law."""
+
+    def __init__(self, shown: list[list[int]], p_raw: Tensor, judged: Judged) -> None:
+        self._judged = judged
+        longest = max(map(len, shown))
+        padded = [ids + ids[:1] * (longest - len(ids)) for ids in shown]
+        index = torch.tensor(padded, device=p_raw.device)
+        self._raw: list[list[float]] = p_raw.gather(1, index).tolist()
+        self._target = _gathered(judged.p_target, index)
+        self._draft = _gathered(judged.proposal.q_draft, index[: len(judged.proposal.tokens)])
+        self._residual = _gathered(
+            None if judged.verdict.residual is None else judged.verdict.residual[None],
+            index[judged.verdict.accepted :][:1],
+        )
+        self._order = [
+            sorted(range(len(ids)), key=lambda i, raw=raw, ids=ids: (-raw[i], ids[i]))  # type: ignore[misc]  # defaults bind the loop's variables
+            for ids, raw in zip(shown, self._raw, strict=True)
+        ]
+        self._ids = [[ids[i] for i in order] for ids, order in zip(shown, self._order, strict=True)]
+
+    def ids(self, row: int) -> list[int]:
+        """Return the row's ids, most probable under the raw target law first."""
+        return self._ids[row]
+
+    def columns(self, row: int) -> dict[str, Any]:
+        """Return the fields of `Laws` that are columns over the ids, and the mass outside."""
+        judged, ids = self._judged, tuple(self._ids[row])
+        drafted = row < len(judged.proposal.tokens)
+        rejected = drafted and row == judged.verdict.accepted
+        fields: dict[str, Any] = {"ids": ids}
+        laws = [("p_raw", self._picked(self._raw, row))]
+        # greedy laws are one-hot, at the target's argmax and at the drafted token
+        argmax = None if judged.target_ids is None else judged.target_ids[row]
+        laws.append(("p_target", self._picked(self._target, row) or _one_hot(ids, argmax)))
+        if drafted:
+            token = judged.proposal.tokens[row]
+            laws.append(("q_draft", self._picked(self._draft, row) or _one_hot(ids, token)))
+        if rejected:
+            left = None
+            if self._residual is not None:
+                left = tuple(self._residual[0][i] for i in self._order[row])
+            laws.append(("residual", left or _one_hot(ids, judged.verdict.closing)))
+        for name, values in laws:
+            fields[name] = values
+            fields[f"rest_{name}"] = max(0.0, 1.0 - sum(values))
+        return fields
+
+    def _picked(self, law: list[list[float]] | None, row: int) -> tuple[float, ...]:
+        return () if law is None else tuple(law[row][i] for i in self._order[row])
 
 
-def _one_hot(ids: Sequence[int], token: int) -> Column:
-    return Column(tuple(float(other == token) for other in ids), 0.0)
+def _gathered(law: Tensor | None, index: Tensor) -> list[list[float]] | None:
+    if law is None:
+        return None
+    values: list[list[float]] = law.gather(1, index).tolist()
+    return values
 
 
-def _target_column(
-    logits: Tensor, p_target: Tensor | None, row: int, ids: Sequence[int], index: Tensor
-) -> Column:
-    if p_target is not None:
-        return _column(p_target[row], index)
-    return _one_hot(ids, int(logits[row].argmax()))
+def _one_hot(ids: tuple[int, ...], token: int | None) -> tuple[float, ...]:
+    return tuple(float(other == token) for other in ids)
 
 
-def _draft_column(proposal: Proposal, row: int, ids: Sequence[int], index: Tensor) -> Column:
-    if proposal.q_draft is not None:
-        return _column(proposal.q_draft[row], index)
-    return _one_hot(ids, proposal.tokens[row])
-
-
-def _overlap(p_target: Tensor | None, logits: Tensor, proposal: Proposal, row: int) -> float:
-    """Return sum(min(p_target, q_draft)) of one row: its probability of acceptance."""
-    token = proposal.tokens[row]
-    if p_target is None:
-        return float(int(logits[row].argmax()) == token)
-    if proposal.q_draft is None:
-        return float(p_target[row, token])
-    return min(1.0, float(torch.minimum(p_target[row], proposal.q_draft[row]).sum()))
+def _overlaps(judged: Judged) -> list[float]:
+    """Return sum(min(p_target, q_draft)) of each drafted row: its probability of acceptance."""
+    p_target, q_draft = judged.p_target, judged.proposal.q_draft
+    if p_target is None or q_draft is None:  # one of them is one-hot at the drafted token
+        return list(judged.verdict.p_target)
+    sums = torch.minimum(p_target[: q_draft.shape[0]], q_draft).sum(dim=-1)
+    return [min(1.0, value) for value in sums.tolist()]
