@@ -91,7 +91,8 @@ class RoundColumns:
     rounds; `gauge(name)[i]` is the state in round i.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, run: str | None = None) -> None:
+        self.run = run
         self._sums = Growing(len(_SUMMED))
         self._sums.append(np.zeros((1, len(_SUMMED))))
         self._gauges = Growing(len(_GAUGES))
@@ -186,8 +187,8 @@ _known: weakref.WeakKeyDictionary[Document, RoundColumns] = weakref.WeakKeyDicti
 def columns_of(document: Document) -> RoundColumns:
     """Return the document's columns, brought up to its last round; all panels share one walk."""
     columns = _known.get(document)
-    if columns is None or len(columns) > len(document.rounds):
-        columns = _known[document] = RoundColumns()
+    if columns is None or columns.run != document.run or len(columns) > len(document.rounds):
+        columns = _known[document] = RoundColumns(document.run)
     rounds: Sequence[Round] = document.rounds
     if len(columns) < len(rounds):
         columns.extend(rounds[len(columns) :])

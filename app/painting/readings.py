@@ -1,0 +1,196 @@
+"""A row of figures: name, how it was obtained, a large number, what it divides by.
+
+Knows readings, a theme and a painter. Knows no widget, no figure and no document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPainter
+
+    from app.theme import Theme
+    from app.viewmodels.readings import Reading
+
+_GAP, _COMPACT_GAP = 22.0, 16.0  # between two columns; a hairline stands in its middle
+_DETAIL_LINES = 2
+_UNIT_GAP = 3.0
+
+
+def scaled(font: QFont, factor: float, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """Return the font at another size, with digits of one width."""
+    out = QFont(font)
+    if font.pixelSize() > 0:
+        out.setPixelSize(max(1, round(font.pixelSize() * factor)))
+    else:
+        out.setPointSizeF(font.pointSizeF() * factor)
+    out.setWeight(weight)
+    out.setFeature(QFont.Tag("tnum"), 1)
+    return out
+
+
+@dataclass(frozen=True)
+class Fonts:
+    """The four sizes of a reading, and the lines' heights that follow."""
+
+    name: QFont
+    lead: QFont
+    number: QFont
+    unit: QFont
+    detail: QFont
+
+    @classmethod
+    def of(cls, font: QFont, *, compact: bool) -> Fonts:
+        """Derive the sizes from a widget's own font."""
+        semi, medium = QFont.Weight.DemiBold, QFont.Weight.Medium
+        return cls(
+            name=scaled(font, 0.85, medium),
+            lead=scaled(font, 1.2 if compact else 2.3, semi),
+            number=scaled(font, 1.2 if compact else 1.7, semi),
+            unit=scaled(font, 0.85 if compact else 1.0),
+            detail=scaled(font, 0.85),
+        )
+
+
+def row_height(font: QFont, *, compact: bool) -> float:
+    """Return the height that a row of readings needs, pixels."""
+    fonts = Fonts.of(font, compact=compact)
+    lines = 0 if compact else _DETAIL_LINES
+    return (
+        QFontMetricsF(fonts.name).height()
+        + QFontMetricsF(fonts.lead).height()
+        + lines * QFontMetricsF(fonts.detail).height()
+    )
+
+
+def gap(*, compact: bool) -> float:
+    """Return the room between two readings, pixels."""
+    return _COMPACT_GAP if compact else _GAP
+
+
+def columns(
+    readings: Sequence[Reading], width: float, font: QFont, *, compact: bool
+) -> list[tuple[float, float]]:
+    """Share a width among readings by what each needs; (left, width) of each, pixels."""
+    if not readings:
+        return []
+    fonts = Fonts.of(font, compact=compact)
+    needs = [_need(one, fonts, lead=i == 0, compact=compact) for i, one in enumerate(readings)]
+    free = width - gap(compact=compact) * (len(readings) - 1)
+    spare = max(0.0, free - sum(needs)) / len(needs)
+    shrink = min(1.0, free / sum(needs))
+    widths = [need * shrink + min(spare, 60.0) for need in needs]
+    lefts = [sum(widths[:i]) + gap(compact=compact) * i for i in range(len(widths))]
+    return list(zip(lefts, widths, strict=True))
+
+
+def _need(reading: Reading, fonts: Fonts, *, lead: bool, compact: bool) -> float:
+    """Return the width at which a reading is whole; `how` and a long detail may wrap."""
+    names = QFontMetricsF(fonts.name)
+    number = QFontMetricsF(fonts.lead if lead else fonts.number).horizontalAdvance(reading.text)
+    unit = _unit(reading, compact=compact)
+    if unit:
+        number += QFontMetricsF(fonts.unit).horizontalAdvance(unit) + _UNIT_GAP
+    widest = max(names.horizontalAdvance(reading.name), number)
+    if compact:
+        return widest
+    detail = QFontMetricsF(fonts.detail).horizontalAdvance(f"{reading.how}: {reading.detail}")
+    return max(widest, 0.55 * detail + 8)
+
+
+def _unit(reading: Reading, *, compact: bool) -> str:
+    """Return what stands small behind the number; a compact reading has its `how` there."""
+    parts = [reading.unit if reading.known else "", reading.how if compact else ""]
+    return " ".join(part for part in parts if part)
+
+
+def paint_reading(
+    painter: QPainter,
+    box: QRectF,
+    reading: Reading,
+    theme: Theme,
+    font: QFont,
+    *,
+    lead: bool = False,
+    compact: bool = False,
+) -> None:
+    """Paint one reading into a box whose height is `row_height`."""
+    fonts = Fonts.of(font, compact=compact)
+    names, biggest = QFontMetricsF(fonts.name), QFontMetricsF(fonts.lead)
+    beside = _paint_name(painter, box, reading, theme, fonts, compact=compact)
+    baseline = box.top() + names.height() + biggest.ascent()
+    big = fonts.lead if lead else fonts.number
+    painter.setFont(big)
+    colour = theme.muted if not reading.known else theme.accent if lead else theme.text
+    painter.setPen(QColor(colour))
+    painter.drawText(QPointF(box.left(), baseline), reading.text)
+    unit = _unit(reading, compact=compact)
+    left = box.left() + QFontMetricsF(big).horizontalAdvance(reading.text) + _UNIT_GAP
+    if unit:
+        metrics = QFontMetricsF(fonts.unit)
+        painter.setFont(fonts.unit)
+        painter.setPen(QColor(theme.muted))
+        room = box.right() - left + 1
+        unit = metrics.elidedText(unit, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QPointF(left, baseline), unit)
+    if not compact:
+        top = box.top() + names.height() + biggest.height()
+        detail = reading.detail if beside else f"{reading.how}: {reading.detail}"
+        _paint_detail(painter, QPointF(box.left(), top), box.width(), detail, theme, fonts.detail)
+
+
+def _paint_name(
+    painter: QPainter, box: QRectF, reading: Reading, theme: Theme, fonts: Fonts, *, compact: bool
+) -> bool:
+    """Paint the name and, where it fits, `how` beside it; return whether it did."""
+    names = QFontMetricsF(fonts.name)
+    baseline = box.top() + names.ascent()
+    name = names.elidedText(reading.name, Qt.TextElideMode.ElideRight, box.width() + 1)
+    painter.setFont(fonts.name)
+    painter.setPen(QColor(theme.text))
+    painter.drawText(QPointF(box.left(), baseline), name)
+    used = names.horizontalAdvance(name + "  ")
+    if compact or used + names.horizontalAdvance(reading.how) > box.width() + 0.5:
+        return False
+    painter.setPen(QColor(theme.muted))
+    painter.drawText(QPointF(box.left() + used, baseline), reading.how)
+    return True
+
+
+def _paint_detail(
+    painter: QPainter, at: QPointF, width: float, detail: str, theme: Theme, font: QFont
+) -> None:
+    metrics = QFontMetricsF(font)
+    painter.setFont(font)
+    painter.setPen(QColor(theme.muted))
+    for i, line in enumerate(wrap(detail, metrics, width, _DETAIL_LINES)):
+        painter.drawText(QPointF(at.x(), at.y() + metrics.ascent() + i * metrics.height()), line)
+
+
+def paint_separator(painter: QPainter, x: float, box: QRectF, theme: Theme) -> None:
+    """Paint the hairline between two readings."""
+    painter.setPen(QPen(QColor(theme.border), 1))
+    painter.drawLine(QPointF(x, box.top() + 2), QPointF(x, box.bottom() - 2))
+
+
+def wrap(text: str, metrics: QFontMetricsF, width: float, lines: int) -> list[str]:
+    """Break a text at spaces into at most so many lines; the last one is elided."""
+    words, out = text.split(" "), [""]  # not at no-break spaces
+    while words:
+        longer = f"{out[-1]} {words[0]}".strip()
+        if not out[-1] or metrics.horizontalAdvance(longer) <= width:
+            out[-1] = longer
+            words.pop(0)
+        elif len(out) < lines:
+            out.append("")
+        else:
+            out[-1] = f"{out[-1]} {' '.join(words)}"
+            break
+    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in out]

@@ -1,0 +1,181 @@
+"""How much of the draft the target kept: in total, by position, over time, by length.
+
+Knows the figures of `engine.trace.statistics` and puts them into words. Knows no Qt. The one
+thing computed here is the curve over the rounds, whose last point is the figure itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.viewmodels.charts import Bar, Chart
+from app.viewmodels.columns import columns_of, window_ratio
+from app.viewmodels.readings import DASH, How, Reading, count, number, percent
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from app.viewmodels.document import Document
+    from engine.trace.figures import Figures
+
+    Array = npt.NDArray[np.float64]
+
+WINDOW = 20  # rounds of the rolling curve
+
+_ACCEPTANCE = (
+    "Accepted / tested. A drafted token is tested if the target compared it: discarded and cut "
+    "tokens never were. It estimates a in the cost model."
+)
+_YIELD = "Accepted / drafted. Discarded tokens count as drafted here; cut tokens count nowhere."
+_TOKENS_PER_PASS = (
+    "Emitted tokens / rounds. A round has one pass of the target and emits the accepted tokens "
+    "and one more, fewer where a stop or the limit cuts it."
+)
+_EXPECTED = (
+    "(1 - a^(k+1)) / (1 - a): the tokens of a pass on k drafted tokens if each is accepted with "
+    "probability a = acceptance, whatever the position. Averaged over the lengths really drafted."
+)
+
+
+class AcceptanceModel:
+    """What the acceptance panel shows over the rounds shown so far.
+
+    Attributes
+    ----------
+    readings
+        Acceptance, draft yield, tokens per pass, expected.
+    positions, lengths
+        The charts by draft position and of accepted lengths.
+    cumulative, rolling
+        Acceptance after each round, over all rounds so far and over the last 20; shape [rounds],
+        NaN where nothing was tested.
+    notice
+        Why the acceptance may mislead, or "".
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.update(0)
+
+    def update(self, visible: int) -> None:
+        """Show the first `visible` rounds."""
+        columns = columns_of(self._document)
+        end = min(visible, len(columns)) + 1
+        accepted, tested = columns.sums("accepted")[:end], columns.sums("tested")[:end]
+        self.cumulative: Array = window_ratio(accepted, tested)
+        self.rolling: Array = window_ratio(accepted, tested, WINDOW)
+        figures = self._document.figures_at(visible)
+        self.note = _why_nothing(figures)
+        self.readings = _readings(figures, self.note)
+        self.positions = _positions(figures, self.note)
+        self.lengths = _lengths(figures, self.note)
+        self.notice = ""
+        if figures.repetitive and figures.repeated_share is not None:
+            self.notice = (
+                f"Repetition: {percent(figures.repeated_share)} % of the text's 3-grams had been "
+                "there before, so the acceptance says little about other text."
+            )
+
+    def readout(self, index: int) -> tuple[str, str]:
+        """Write the curves' values in a round, for the line under the pointer."""
+        return _share(self.cumulative[index]), _share(self.rolling[index])
+
+
+def _share(value: float) -> str:
+    return f"{percent(float(value))} %" if np.isfinite(value) else DASH
+
+
+def _why_nothing(figures: Figures) -> str:
+    """Return why there is no acceptance, or "" if there is one."""
+    if figures.acceptance is not None:
+        return ""
+    if not figures.rounds:
+        return "no round yet"
+    return "nothing tested yet" if figures.drafted or figures.cut else "nothing drafted yet"
+
+
+def _readings(figures: Figures, reason: str) -> tuple[Reading, ...]:
+    tested = f"{count(figures.accepted)} / {count(figures.tested)} tested"
+    drafted = f"{count(figures.accepted)} / {count(figures.drafted)} drafted"
+    passes = f"{count(figures.emitted)} / {count(figures.rounds)} passes"
+    acceptance = figures.acceptance
+    of = f"if a = {percent(acceptance)} %" if acceptance is not None else ""
+    return (
+        _reading("acceptance", acceptance, tested, _ACCEPTANCE, reason, share=True),
+        _reading("draft yield", figures.draft_yield, drafted, _YIELD, reason, share=True),
+        _reading(
+            "tokens per pass",
+            figures.tokens_per_pass,
+            passes,
+            _TOKENS_PER_PASS,
+            "no round yet",
+        ),
+        _reading(
+            "expected",
+            figures.expected_tokens_per_pass,
+            of,
+            _EXPECTED,
+            reason or "no whole round yet",
+            how=How.DERIVED,
+        ),
+    )
+
+
+def _reading(
+    name: str,
+    value: float | None,
+    detail: str,
+    definition: str,
+    reason: str,
+    *,
+    share: bool = False,
+    how: How = How.MEASURED,
+) -> Reading:
+    if value is None:
+        return Reading(name, DASH, "", how, reason, definition)
+    text, unit = (percent(value), "%") if share else (number(value), "")
+    return Reading(name, text, unit, how, detail, definition)
+
+
+def _positions(figures: Figures, note: str) -> Chart:
+    bars = tuple(
+        Bar(
+            label=str(place + 1),
+            share=one.acceptance,
+            value=percent(one.acceptance) if one.acceptance is not None else DASH,
+            counts=f"{count(one.accepted)}/{count(one.tested)}",
+        )
+        for place, one in enumerate(figures.positions)
+    )
+    return Chart(
+        bars,
+        axis="draft position · accepted/tested",
+        reference=figures.acceptance,
+        reference_label="all positions",
+        note=note,
+    )
+
+
+def _lengths(figures: Figures, note: str) -> Chart:
+    rounds = sum(figures.accepted_lengths)
+    # As many bars as tokens were ever drafted: a length that never came is a figure too.
+    longest = max(len(figures.accepted_lengths), len(figures.positions) + 1)
+    counts = (*figures.accepted_lengths, *(0,) * (longest - len(figures.accepted_lengths)))
+    bars = tuple(
+        Bar(
+            label=str(length),
+            share=many / rounds if rounds else None,
+            value=count(many),
+            counts=f"{100 * many / rounds:.0f} %" if rounds else "",
+        )
+        for length, many in enumerate(counts)
+    )
+    top = max((bar.share for bar in bars if bar.share is not None), default=1.0)
+    return Chart(
+        bars,
+        axis="accepted tokens in a round · rounds",
+        top=top or 1.0,
+        note=note or "no whole drafted round yet",
+    )

@@ -1,0 +1,201 @@
+"""How fast this run is beside the plain target, and how tokens arrive.
+
+Knows the figures of `engine.trace.statistics` and says how each was obtained. Knows no Qt. The
+one thing computed here is the curve over the rounds, whose last point is the figure itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.viewmodels.columns import columns_of, window_ratio
+from app.viewmodels.readings import DASH, How, Reading, count, number, plural
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from app.viewmodels.document import Document
+    from engine.trace.figures import Figures, PlainMeasure
+
+    Array = npt.NDArray[np.float64]
+
+WINDOW = 20  # rounds of the rolling curve
+NO_PLAIN = "no plain round measured yet"
+NO_ROUND = "no round yet"
+
+_SPEEDUP = (
+    "Tokens per second of this run / tokens per second of the plain target, both measured on this "
+    "machine. Above 1.0 the drafter pays. The interval is that of the plain target's rate."
+)
+_RUN = (
+    "Emitted tokens / summed round times: draft, verify, accept and commit. Prefill, observation, "
+    "probes and waiting for the picture are outside."
+)
+_PACED = " This run was paced: its rate comes from summed round times all the same."
+_PLAIN = (
+    "Plain rounds / their summed times, with the 95 % interval of Student's t. Probes are whole "
+    "plain rounds at this run's own contexts; the baseline is a plain run of the same prompt."
+)
+_LATENCY = (
+    "Time between arrivals: a round's tokens arrive as one burst, so this is a round's time from "
+    "the second round on. p50, p95 and p99 are linear between the nearest two rounds."
+)
+_C = "c: time per drafted token / time of a plain round."
+_PREDICTED = (
+    "(1 - a^(k+1)) / ((1 - a)(c k + 1)), with a = acceptance: what the cost model says if a pass "
+    "on k + 1 tokens costs the same as a plain one. Compare with the measured speed-up."
+)
+
+
+class ThroughputModel:
+    """What the throughput panel shows over the rounds shown so far.
+
+    Attributes
+    ----------
+    readings
+        Speed-up, this run, plain target.
+    small
+        Time between tokens, c, predicted speed-up.
+    cumulative, rolling
+        Tokens per second after each round, over all rounds so far and over the last 20; shape
+        [rounds].
+    plain
+        The plain target as measured, or None.
+    top
+        Upper end of the curve's axis, tokens per second.
+    notice
+        What a viewer must know about these rates, or "".
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.update(0)
+
+    def update(self, visible: int) -> None:
+        """Show the first `visible` rounds."""
+        columns = columns_of(self._document)
+        end = min(visible, len(columns)) + 1
+        emitted, seconds = columns.sums("emitted")[:end], columns.sums("round_ns")[:end] / 1e9
+        self.cumulative: Array = window_ratio(emitted, seconds)
+        self.rolling: Array = window_ratio(emitted, seconds, WINDOW)
+        figures = self._document.figures_at(visible)
+        self.plain: PlainMeasure | None = figures.plain
+        self.readings = (_speedup(figures), _run(figures), _plain(figures))
+        self.small = (_latency(figures), _c(figures), _predicted(figures))
+        self.top = self._top(figures)
+        self.notice = _notice(figures)
+
+    @property
+    def note(self) -> str:
+        """Say why the curve is empty."""
+        return NO_ROUND
+
+    def readout(self, index: int) -> tuple[str, str]:
+        """Write the curves' values in a round, for the line under the pointer."""
+        return _rate(self.cumulative[index]), _rate(self.rolling[index])
+
+    def _top(self, figures: Figures) -> float:
+        rates = [one for one in (self.cumulative, self.rolling) if np.isfinite(one).any()]
+        highest = max((float(np.nanmax(one)) for one in rates), default=0.0)
+        if figures.plain is not None:
+            # A first pair of probes can give an interval without an upper end worth an axis.
+            edge = figures.plain.high_tokens_per_second or 0.0
+            highest = max(highest, min(edge, 1.5 * figures.plain.tokens_per_second))
+        return nice_top(highest)
+
+
+def nice_top(highest: float) -> float:
+    """Return the round number that leaves a little air above the highest value."""
+    if not np.isfinite(highest) or highest <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(highest))
+    steps = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.5)
+    return float(next(step * power for step in steps if step * power >= 1.04 * highest))
+
+
+def _rate(value: float) -> str:
+    return number(float(value)) if np.isfinite(value) else DASH
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None:
+        return "no interval yet"
+    return (
+        f"95 %: {number(low)}–{number(high)}" if high is not None else f"95 %: over {number(low)}"
+    )
+
+
+def _speedup(figures: Figures) -> Reading:
+    reason = NO_PLAIN if figures.rounds else NO_ROUND
+    if figures.speedup is None:
+        return Reading("speed-up", DASH, "", How.MEASURED, reason, _SPEEDUP)
+    detail = f"this run / plain target, {_interval(figures.speedup_low, figures.speedup_high)}"
+    return Reading("speed-up", f"{number(figures.speedup)}×", "", How.MEASURED, detail, _SPEEDUP)
+
+
+def _run(figures: Figures) -> Reading:
+    definition = _RUN + (_PACED if figures.paced else "")
+    if figures.tokens_per_second is None:
+        return Reading("this run", DASH, "", How.MEASURED, NO_ROUND, definition)
+    rounds = "paced rounds" if figures.paced else "rounds"
+    seconds = number(figures.round_ns / 1e9)
+    detail = f"{count(figures.emitted)} tokens / {seconds} s of {rounds}"
+    rate = number(figures.tokens_per_second)
+    return Reading("this run", rate, "tok/s", How.MEASURED, detail, definition)
+
+
+def _plain(figures: Figures) -> Reading:
+    plain = figures.plain
+    if plain is None:
+        return Reading("plain target", DASH, "", How.MEASURED, NO_PLAIN, _PLAIN)
+    noun = "probe" if figures.plain_source == "probes" else "baseline round"
+    interval = _interval(plain.low_tokens_per_second, plain.high_tokens_per_second)
+    detail = f"{interval}, {plural(plain.samples, noun)}"
+    definition = _PLAIN
+    other = figures.baseline if figures.plain_source == "probes" else figures.probes
+    if other is not None:
+        name = "baseline" if figures.plain_source == "probes" else "probes"
+        rate = number(other.tokens_per_second)
+        detail += f"; {name} {rate}"
+        definition += f" The {name} gave {rate} tokens per second."
+    return Reading(
+        "plain target", number(plain.tokens_per_second), "tok/s", How.MEASURED, detail, definition
+    )
+
+
+def _latency(figures: Figures) -> Reading:
+    name = "time between tokens p50/p95/p99"
+    latency = figures.latency_ms
+    if latency is None:
+        return Reading(name, DASH, "", How.MEASURED, "no second round yet", _LATENCY)
+    text = " / ".join(_ms(value) for value in (latency.p50, latency.p95, latency.p99))
+    return Reading(name, text, "ms", How.MEASURED, "milliseconds between arrivals", _LATENCY)
+
+
+def _ms(value: float) -> str:
+    return f"{value:,.0f}" if value >= 20 else f"{value:.2g}" if value < 1 else f"{value:.1f}"
+
+
+def _c(figures: Figures) -> Reading:
+    if figures.c is None:
+        reason = NO_PLAIN if figures.plain is None else "nothing drafted yet"
+        return Reading("c", DASH, "", How.MEASURED, reason, _C)
+    text = f"{figures.c:.3f}" if figures.c < 0.0995 else number(figures.c)
+    return Reading("c", text, "", How.MEASURED, "drafted token / plain round", _C)
+
+
+def _predicted(figures: Figures) -> Reading:
+    value = figures.predicted_speedup
+    if value is None:
+        reason = NO_PLAIN if figures.plain is None else "nothing tested yet"
+        return Reading("speed-up", DASH, "", How.PREDICTED, reason, _PREDICTED)
+    detail = "from acceptance and c"
+    return Reading("speed-up", f"{number(value)}×", "", How.PREDICTED, detail, _PREDICTED)
+
+
+def _notice(figures: Figures) -> str:
+    if figures.speedup is not None and figures.speedup < 1:
+        return "Slower than the plain target: this drafter does not pay here."
+    return "Paced: rates come from summed round times." if figures.paced else ""

@@ -1,0 +1,151 @@
+"""Play, pause, steps and presentation speed: the buttons above the timeline.
+
+Knows wishes. Knows no document and moves no cursor: whoever listens does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from app.painting.transport import Shape, paint_shape
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from app.theme import Theme
+
+SPEEDS: tuple[tuple[str, float | None], ...] = (
+    ("live", None),
+    ("4×", 4.0),
+    ("2×", 2.0),
+    ("1×", 1.0),
+    ("0.5×", 0.5),
+    ("0.25×", 0.25),
+)
+
+
+class TransportButton(QToolButton):
+    """A button with a painted shape, sharp at every scale."""
+
+    def __init__(self, shape: Shape, words: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shape: Shape = shape
+        self._theme: Theme | None = None
+        self.setProperty("quiet", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.set_words(words)
+
+    def set_words(self, words: str) -> None:
+        """Tell what pressing it does."""
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+
+    def set_shape(self, shape: Shape) -> None:
+        """Paint another shape from now on."""
+        if shape != self._shape:
+            self._shape = shape
+            self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint with this theme from now on."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a square as high as a line of text with air."""
+        side = self.fontMetrics().height() + 12
+        return QSize(side + 2, side)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the button, then its shape."""
+        super().paintEvent(event)
+        if self._theme is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side = self.fontMetrics().height()
+        box = QRectF((self.width() - side) / 2, (self.height() - side) / 2, side, side)
+        colour = self._theme.text if self.isEnabled() else self._theme.outline
+        paint_shape(painter, box, self._shape, colour)
+        painter.end()
+
+
+class Transport(QWidget):
+    """The row of buttons."""
+
+    play_requested = Signal()
+    pause_requested = Signal()
+    step_round_requested = Signal()
+    step_phase_requested = Signal()
+    start_requested = Signal()
+    end_requested = Signal()
+    speed_requested = Signal(object)  # float, or None for as it comes
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playing = False
+        self.start = TransportButton("start", "Go to the start", self)
+        self.step_phase = TransportButton("step_phase", "Step a phase", self)
+        self.play = TransportButton("play", "Play", self)
+        self.step_round = TransportButton("step_round", "Step a round", self)
+        self.end = TransportButton("end", "Go to the end", self)
+        self.speed = QComboBox(self)
+        self.speed.setAccessibleName("Presentation speed")
+        self.speed.setToolTip(
+            "Presentation speed: live shows rounds as they come, 1× lets verdicts fall at a "
+            "readable pace. Engine time is measured either way."
+        )
+        for label, speed in SPEEDS:
+            self.speed.addItem(label, speed)
+        self.status = QLabel(self)
+        self.status.setTextFormat(Qt.TextFormat.PlainText)
+        self.status.setObjectName("quiet")
+        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.status.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        for button in (self.start, self.play, self.step_phase, self.step_round, self.end):
+            layout.addWidget(button)
+        layout.addSpacing(4)
+        layout.addWidget(self.speed)
+        layout.addWidget(self.status, 1)
+        self.start.clicked.connect(self.start_requested)
+        self.end.clicked.connect(self.end_requested)
+        self.step_phase.clicked.connect(self.step_phase_requested)
+        self.step_round.clicked.connect(self.step_round_requested)
+        self.play.clicked.connect(self.toggle)
+        self.speed.activated.connect(self._choose)
+
+    def toggle(self) -> None:
+        """Ask to pause if playing, else to play."""
+        (self.pause_requested if self._playing else self.play_requested).emit()
+
+    def _choose(self, index: int) -> None:
+        self.speed_requested.emit(self.speed.itemData(index))
+
+    def show_state(
+        self, *, playing: bool, speed: float | None, at_start: bool, at_end: bool
+    ) -> None:
+        """Show what the presentation is doing; asks for nothing."""
+        if playing != self._playing:
+            self._playing = playing
+            self.play.set_shape("pause" if playing else "play")
+            self.play.set_words("Pause" if playing else "Play")
+        index = self.speed.findData(speed)
+        if index < 0:
+            self.speed.addItem(f"{speed:g}×", speed)
+            index = self.speed.count() - 1
+        if index != self.speed.currentIndex():
+            self.speed.setCurrentIndex(index)
+        self.start.setEnabled(not at_start)
+        self.end.setEnabled(not at_end)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take all colours from this theme."""
+        for button in (self.start, self.play, self.step_phase, self.step_round, self.end):
+            button.set_theme(theme)
