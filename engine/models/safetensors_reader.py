@@ -61,7 +61,7 @@ class FolderSource:
         try:
             if path not in self._open:
                 self._open[path] = safe_open(path, framework="pt")
-            tensor: torch.Tensor = self._open[path].get_tensor(name)
+            tensor: torch.Tensor = self._open[path].get_tensor(name)  # type: ignore[no-untyped-call]  # not annotated there
         except (SafetensorError, OSError) as error:
             raise DraftscopeError(
                 f"{path.name} cannot be read ({error}). Download it again."
