@@ -43,7 +43,7 @@ def top_ids(law: Tensor, count: int) -> Tensor:
 
 def entropies(law: Tensor) -> list[float]:
     """Return the entropy of each row in nats; n numbers from [n, V]."""
-    logs = law.log().clamp_(min=-1e4)  # 0 log 0 = 0
+    logs = law.clamp(min=1e-38).log()  # 0 log 0 = 0, and the logarithm of 0 is slow
     return _entropy_list(-torch.linalg.vecdot(law, logs))
 
 
@@ -84,13 +84,14 @@ class Observer:
         plain = p_target is not None and sampling.changes_nothing
         p_raw = p_target if plain and p_target is not None else torch.softmax(logits, dim=-1)
         raw_entropies = softmax_entropies(logits, p_raw)
-        rows = _Rows(self._shown(p_raw, judged), p_raw, judged)
+        q_support = _on_support(q_draft, judged.proposal.support)
+        rows = _Rows(self._shown(p_raw, q_support, judged), p_raw, judged)
         if p_target is None:
             target_entropies = [0.0] * len(raw_entropies)
         else:
             target_entropies = raw_entropies if plain else entropies(p_target)
-        draft_entropies = None if q_draft is None else entropies(q_draft)
-        overlaps = _overlaps(judged)
+        draft_entropies = None if q_support is None else entropies(q_support)
+        overlaps = _overlaps(judged, q_support)
         return [
             Laws(
                 pieces=tuple(map(self._piece, rows.ids(row))),
@@ -105,15 +106,17 @@ class Observer:
             for row in range(logits.shape[0])
         ]
 
-    def _shown(self, p_raw: Tensor, judged: Judged) -> list[list[int]]:
+    def _shown(self, p_raw: Tensor, q_support: Tensor | None, judged: Judged) -> list[list[int]]:
         """Return the ids to show of each row: the top of each law, what was drafted and drawn.
 
         Temperature, top-k and top-p keep the order, so the top of `p_raw` is that of `p_target`.
         """
         proposal, verdict = judged.proposal, judged.verdict
         union: list[list[int]] = top_ids(p_raw, self._top_n).tolist()
-        if proposal.q_draft is not None:
-            for row, ids in enumerate(top_ids(proposal.q_draft, self._top_n).tolist()):
+        if q_support is not None:
+            best = top_ids(q_support, self._top_n)
+            best = best if proposal.support is None else proposal.support[best]
+            for row, ids in enumerate(best.tolist()):
                 union[row] += ids
         for row, token in enumerate(proposal.tokens):
             union[row].append(token)
@@ -186,10 +189,16 @@ def _one_hot(ids: tuple[int, ...], token: int | None) -> tuple[float, ...]:
     return tuple(float(other == token) for other in ids)
 
 
-def _overlaps(judged: Judged) -> list[float]:
+def _on_support(law: Tensor | None, support: Tensor | None) -> Tensor | None:
+    """Return the columns of a law that can hold mass."""
+    return law if law is None or support is None else law.index_select(1, support)
+
+
+def _overlaps(judged: Judged, q_support: Tensor | None) -> list[float]:
     """Return sum(min(p_target, q_draft)) of each drafted row: its probability of acceptance."""
-    p_target, q_draft = judged.p_target, judged.proposal.q_draft
-    if p_target is None or q_draft is None:  # one of them is one-hot at the drafted token
+    if judged.p_target is None or q_support is None:  # one is one-hot at the drafted token
         return list(judged.verdict.p_target)
-    sums = torch.minimum(p_target[: q_draft.shape[0]], q_draft).sum(dim=-1)
+    p_support = _on_support(judged.p_target[: q_support.shape[0]], judged.proposal.support)
+    assert p_support is not None
+    sums = torch.minimum(p_support, q_support).sum(dim=-1)
     return [min(1.0, value) for value in sums.tolist()]

@@ -87,7 +87,9 @@ class HeadDrafter:
                 token = draw(law[0], uniforms[index])
                 laws.append(law)
             tokens.append(token)
-        return Proposal(tuple(tokens), torch.cat(laws) if laws else None)
+        if not laws:
+            return Proposal(tuple(tokens))
+        return Proposal(tuple(tokens), torch.cat(laws), self._weights.vocabulary)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop the slots that the head fed to itself."""

@@ -61,7 +61,7 @@ class NgramDrafter:
             if token in self._end_tokens:
                 copied = copied[:index]
                 break
-        return Proposal(tuple(copied), None, match) if copied else Proposal(())
+        return Proposal(tuple(copied), match=match) if copied else Proposal(())
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Follow the source along with the committed tokens, or lose it at the first difference."""

@@ -21,6 +21,7 @@ class Proposal:
 
     tokens: tuple[int, ...]  # k of them, or fewer
     q_draft: Tensor | None = None  # [k, V]; None: deterministic, one-hot at the tokens
+    support: Tensor | None = None  # [R]: the only ids that q_draft can hold mass at; None: all V
     match: Match | None = None  # n-gram: where the tokens were copied from
 
 
