@@ -19,13 +19,6 @@ def config_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Return the folder of journals and logs; it may not exist yet."""
+    """Return the folder of models, journals and the log; it may not exist yet."""
     override = os.environ.get("DRAFTSCOPE_DATA")
     return Path(override) if override else user_data_path("draftscope", appauthor=False)
-
-
-def journals_folder() -> Path:
-    """Return the folder that holds one journal a run, created if need be."""
-    folder = data_folder() / "journals"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -1,0 +1,10 @@
+"""`python -m app` is the command `draftscope`."""
+
+from __future__ import annotations
+
+import sys
+
+from app.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

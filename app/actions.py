@@ -1,0 +1,333 @@
+"""The table of actions: menus, toolbar, command palette and the page of shortcuts come from it.
+
+Knows ids, titles, shortcuts and when an action makes sense. Knows no Qt, and not what an action
+does: `app.compose` binds ids to deeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.viewmodels.desk import DeskState
+
+SEPARATOR = "-"
+
+
+def _always(state: DeskState) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing that a user can do.
+
+    Attributes
+    ----------
+    id
+        Group and name, as `run.start`.
+    title
+        In menus and the palette; `short` on the toolbar.
+    enabled
+        Whether it makes sense now.
+    """
+
+    id: str
+    title: str
+    help: str
+    shortcut: str = ""
+    enabled: Callable[[DeskState], bool] = _always
+    checkable: bool = False
+    icon: str = ""
+    short: str = ""
+
+
+PANELS = (
+    ("prompt", "Prompt"),
+    ("text", "Text"),
+    ("court", "Court"),
+    ("acceptance", "Acceptance"),
+    ("throughput", "Throughput"),
+    ("timeline", "Timeline"),
+    ("caches", "Caches"),
+)
+
+
+def _can_step(state: DeskState) -> bool:
+    waits_for_engine = state.running and not state.stopping
+    return waits_for_engine or not state.at_end or (state.has_prompt and not state.busy)
+
+
+_FILE = (
+    Action(
+        "session.open",
+        "Open session…",
+        "Open a recorded session; it needs no model.",
+        "Ctrl+O",
+        icon="open",
+        short="Open",
+    ),
+    Action(
+        "session.save",
+        "Save session…",
+        "Save what is on show, with every number in it.",
+        "Ctrl+S",
+        lambda state: state.can_save,
+        icon="save",
+        short="Save",
+    ),
+    Action(
+        "export.html",
+        "HTML replay…",
+        "Write one page that plays the session in any browser, offline.",
+        "Ctrl+E",
+        lambda state: state.can_save and state.has_rounds and not state.exporting,
+        icon="export",
+        short="Export",
+    ),
+    Action(
+        "export.cancel",
+        "Cancel the export",
+        "End the export under way.",
+        enabled=lambda state: state.exporting,
+    ),
+    Action("app.quit", "Quit", "Close Draftscope; a run under way is stopped.", "Ctrl+Q"),
+)
+_RUN = (
+    Action(
+        "run.start",
+        "Run",
+        "Decode the prompt with these settings.",
+        "Ctrl+Return",
+        lambda state: state.has_prompt and not state.busy,
+        icon="run",
+    ),
+    Action(
+        "run.pause",
+        "Pause",
+        "Hold the picture; the engine waits after one more round.",
+        "F6",
+        lambda state: state.moving,
+        icon="pause",
+    ),
+    Action(
+        "run.continue",
+        "Play",
+        "Go on, or play the session from its start again.",
+        "F7",
+        lambda state: not state.moving and (state.running or state.has_rounds),
+        icon="play",
+    ),
+    Action(
+        "run.step_phase",
+        "Step a phase",
+        "Show the next phase of a round: draft, verdicts, closing token.",
+        "F9",
+        _can_step,
+        icon="step_phase",
+        short="Phase",
+    ),
+    Action(
+        "run.step_round",
+        "Step a round",
+        "Show one whole round more.",
+        "F10",
+        _can_step,
+        icon="step_round",
+        short="Round",
+    ),
+    Action(
+        "run.stop",
+        "Stop",
+        "End the run, or the loading, within one round.",
+        "Ctrl+.",
+        lambda state: state.busy and not state.stopping,
+        icon="stop",
+    ),
+    Action(
+        "run.clear",
+        "Clear",
+        "Show nothing. Saved sessions and journals stay.",
+        "Ctrl+L",
+        lambda state: state.has_events and not state.running,
+        icon="clear",
+    ),
+    Action("speed.slower", "Slower", "Show verdicts more slowly.", "Ctrl+["),
+    Action("speed.faster", "Faster", "Show verdicts faster.", "Ctrl+]"),
+    Action("speed.live", "As it comes", "Show each round when the engine has it.", "Ctrl+Shift+L"),
+)
+_MODELS = (
+    Action(
+        "models.choose",
+        "Choose models…",
+        "Choose target and drafter from a list.",
+        "Ctrl+M",
+        lambda state: not state.busy,
+    ),
+    Action(
+        "models.load",
+        "Load now",
+        "Load target and drafter without running.",
+        "Ctrl+Shift+M",
+        lambda state: not state.busy,
+    ),
+    Action(
+        "models.target_folder",
+        "Open target folder…",
+        "A folder with config.json and safetensors.",
+        enabled=lambda state: not state.busy,
+    ),
+    Action(
+        "models.target_file",
+        "Open target GGUF…",
+        "One .gguf file.",
+        enabled=lambda state: not state.busy,
+    ),
+    Action(
+        "models.drafter_folder",
+        "Open drafter folder…",
+        "A smaller model with the target's vocabulary.",
+        enabled=lambda state: not state.loading,
+    ),
+    Action(
+        "models.drafter_file",
+        "Open drafter GGUF…",
+        "A smaller model with the target's vocabulary.",
+        enabled=lambda state: not state.loading,
+    ),
+    Action(
+        "models.fetch",
+        "Fetch SmolLM2-135M-Instruct",
+        "Bring the default model, checked by its SHA-256.",
+        enabled=lambda state: not state.fetching,
+    ),
+    Action(
+        "models.cancel_fetch",
+        "Cancel the fetch",
+        "Give the fetch up; nothing half-written stays.",
+        enabled=lambda state: state.fetching,
+    ),
+)
+_VIEW = (
+    *(
+        Action(f"panel.{name}", title, f"Show or hide the panel {title}.", checkable=True)
+        for name, title in PANELS
+        if name != "text"
+    ),
+    Action("view.restore", "Restore arrangement", "Put every panel back where it stood at first."),
+    Action("theme.system", "As the system", "Light or dark as the system is.", checkable=True),
+    Action("theme.light", "Light", "Light colours.", checkable=True),
+    Action("theme.dark", "Dark", "Dark colours.", checkable=True),
+    Action(
+        "view.rejected",
+        "Show rejected drafts in place",
+        "Show or hide tokens that did not reach the text.",
+        "Ctrl+R",
+        checkable=True,
+    ),
+    Action("view.full_screen", "Full screen", "Fill the screen.", "F11", checkable=True),
+    *(
+        Action(f"go.{name}", f"Go to {title}", f"Move the focus to {title}.", f"Ctrl+{number}")
+        for number, (name, title) in enumerate(PANELS, 1)
+    ),
+)
+_HELP = (
+    Action(
+        "help.palette",
+        "Command palette…",
+        "Find any action by its name.",
+        "Ctrl+Shift+P",
+        icon="search",
+        short="Find an action",
+    ),
+    Action("help.shortcuts", "Keyboard shortcuts", "Every shortcut on one page.", "F1"),
+    Action(
+        "help.demo", "Show the recorded session", "Play the session that comes with Draftscope."
+    ),
+    Action("help.about", "About Draftscope", "Version and licence."),
+)
+
+ACTIONS: dict[str, Action] = {
+    action.id: action for action in (*_FILE, *_RUN, *_MODELS, *_VIEW, *_HELP)
+}
+
+Entry = str | tuple[str, tuple[str, ...]]
+
+MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "&File",
+        (
+            "session.open",
+            ("Open &recent", ("recent",)),
+            "session.save",
+            SEPARATOR,
+            ("&Export", ("export.html", "export.cancel")),
+            SEPARATOR,
+            "app.quit",
+        ),
+    ),
+    (
+        "&Run",
+        (
+            *(action.id for action in _RUN[:7]),
+            SEPARATOR,
+            ("&Speed", ("speed.slower", "speed.faster", "speed.live")),
+        ),
+    ),
+    ("&Models", tuple(action.id for action in _MODELS)),
+    (
+        "&View",
+        (
+            ("&Panels", tuple(f"panel.{name}" for name, _ in PANELS if name != "text")),
+            "view.restore",
+            SEPARATOR,
+            ("&Colours", ("theme.system", "theme.light", "theme.dark")),
+            "view.rejected",
+            "view.full_screen",
+            SEPARATOR,
+            ("&Go to", tuple(f"go.{name}" for name, _ in PANELS)),
+        ),
+    ),
+    ("&Help", tuple(action.id for action in _HELP)),
+)
+
+TOOLBAR: tuple[str, ...] = (
+    "session.open",
+    "session.save",
+    "export.html",
+    SEPARATOR,
+    "run.pause",
+    "run.continue",
+    "run.step_phase",
+    "run.step_round",
+    "run.clear",
+    SEPARATOR,
+    "speed_label",
+    "speed",
+    "stretch",
+    "help.palette",
+)
+
+
+def matching(query: str) -> list[Action]:
+    """Return the actions that fit what was typed in the palette, the best first.
+
+    Each typed word must occur in the title, the help or the id; titles that begin with it come
+    first.
+    """
+    words = query.lower().split()
+
+    def fits(action: Action) -> bool:
+        text = f"{action.title} {action.help} {action.id}".lower()
+        return all(word in text for word in words)
+
+    def rank(action: Action) -> tuple[bool, bool]:
+        title = action.title.lower()
+        first = words[0] if words else ""
+        return (not title.startswith(first), first not in title)
+
+    found = [action for action in ACTIONS.values() if fits(action)]
+    return sorted(found, key=rank)

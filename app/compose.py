@@ -1,0 +1,180 @@
+"""Builds the window and what is behind it, and ties the one to the other.
+
+The one file that knows both the worker's side (`app.desk`) and the views. Holds no logic of either:
+what is to happen is `Desk`'s, what is shown is the views'.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.appearance import Appearance
+from app.deeds import Deeds
+from app.desk import Desk
+from app.exporting import Export
+from app.fonts import load_fonts
+from app.logs import end_log, start_log
+from app.placement import place, remember
+from app.settings import Settings
+from app.viewmodels.prompt import PromptState
+from app.views.acceptance import AcceptanceView
+from app.views.caches import CachesView
+from app.views.court import CourtView
+from app.views.main_window import MainWindow
+from app.views.prompt import PromptView
+from app.views.strip import StripView
+from app.views.throughput import ThroughputView
+from app.views.timeline import TimelineView
+from app.welcome import Welcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.theme import Theme
+
+log = logging.getLogger("draftscope")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the window was asked for on the command line."""
+
+    demo: bool = False
+    open_path: Path | None = None
+
+
+class Program:
+    """The assembled window. Tests build it as `run` does, and drive it."""
+
+    def __init__(self, app: QApplication, options: Options) -> None:
+        self.settings = Settings()
+        load_fonts()
+        self.appearance = Appearance(app, self.settings["view.theme"])
+        self.desk = Desk(speed=self.settings["view.speed"] or None)
+        self.export = Export()
+        self.prompt = PromptView()
+        self.strip = StripView()
+        self.court = CourtView()
+        self.timeline = TimelineView()
+        self.charts = (AcceptanceView(), ThroughputView(), CachesView())
+        acceptance, throughput, caches = self.charts
+        panels = {
+            "prompt": self.prompt,
+            "court": self.court,
+            "acceptance": acceptance,
+            "throughput": throughput,
+            "timeline": self.timeline,
+            "caches": caches,
+        }
+        self.shown = (self.strip, self.court, self.timeline, *self.charts)
+        self.window = MainWindow(self.strip, panels)
+        self.deeds = Deeds(
+            self.window, self.prompt, self.desk, self.export, self.appearance, self.settings
+        )
+        self.welcome = Welcome(
+            self.window,
+            self.prompt,
+            self.desk,
+            self.deeds,
+            self.settings,
+            demo=options.demo,
+            open_path=options.open_path,
+        )
+        self._closed = False
+        self._fill()
+        self._tie_panels()
+        self._tie_desk()
+        self._dress(self.appearance.theme)
+        place(self.window, self.settings)
+
+    def show(self) -> None:
+        """Put the window on screen; what may take a moment follows."""
+        self.window.show()
+        self.prompt.editor.setFocus()
+        QTimer.singleShot(0, self.window, self.welcome.begin)
+
+    def close(self) -> bool:
+        """Remember, end everything, and return whether every thread ended in time."""
+        if self._closed:
+            return True
+        self._closed = True
+        self.prompt.state.remember(self.settings)
+        remember(self.window, self.settings)
+        try:
+            self.settings.save()
+        except OSError:
+            log.exception("the settings could not be saved")
+        self.export.close()
+        return self.desk.close()
+
+    def _fill(self) -> None:
+        for view in self.shown:
+            view.set_state(self.desk.document, self.desk.presentation)
+        self.prompt.set_state(PromptState.remembered(self.settings))
+        self.window.set_speed(self.desk.presentation.speed)
+        self.window.set_recent(self.settings["files.recent"])
+        self.strip.set_show_rejected(self.settings["view.show_rejected"])
+        self.window.actions_["view.rejected"].setChecked(self.settings["view.show_rejected"])
+        self.deeds.refresh()
+
+    def _tie_panels(self) -> None:
+        self.prompt.run_requested.connect(self.deeds.run)
+        self.prompt.stop_requested.connect(self.desk.stop)
+        self.prompt.edited.connect(self.deeds.refresh)
+        self.prompt.settings_edited.connect(self.desk.change_settings)
+        self.prompt.choose_requested.connect(self.deeds.choose_models)
+        self.strip.token_pinned.connect(self.court.pin)
+        self.timeline.seek_requested.connect(self.desk.seek)
+        self.timeline.play_requested.connect(self.desk.play)
+        self.timeline.pause_requested.connect(self.desk.pause)
+        self.timeline.step_round_requested.connect(self.deeds.step_round)
+        self.timeline.step_phase_requested.connect(self.deeds.step_phase)
+        self.timeline.speed_requested.connect(self.deeds.set_speed)
+        self.deeds.rejected_toggled.connect(self.strip.set_show_rejected)
+
+    def _tie_desk(self) -> None:
+        self.window.closing.connect(self.close)
+        self.appearance.theme_changed.connect(self._dress)
+        self.desk.picture_changed.connect(self._refresh)
+        self.desk.state_changed.connect(self._show_state)
+
+    def _dress(self, theme: Theme) -> None:
+        self.window.set_theme(theme)
+        for view in (self.prompt, *self.shown):
+            view.set_theme(theme)
+
+    def _refresh(self) -> None:
+        """Repaint once a tick what can be seen; a hidden panel catches up when it is shown."""
+        for view in self.shown:
+            view.refresh()
+
+    def _show_state(self) -> None:
+        self.deeds.refresh()
+        self.timeline.refresh()
+
+
+def run(options: Options) -> int:
+    """Open the window and return the program's exit code once it is closed."""
+    start_log()
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("draftscope")
+    app.setApplicationDisplayName("Draftscope")
+    app.setDesktopFileName("draftscope")
+    program = Program(app, options)
+    hook = sys.excepthook
+    sys.excepthook = program.deeds.report
+    program.show()
+    try:
+        code = app.exec()
+        ended = program.close()
+    finally:
+        sys.excepthook = hook
+    end_log(forced=not ended)
+    return code

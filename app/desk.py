@@ -1,0 +1,352 @@
+"""What goes on behind the window: one document, its presentation clock, the lanes, and the tick.
+
+Knows no widget: it is asked, and says what changed. Reaches torch only through the engine's lane.
+One timer at about 60 Hz drains the inbox, extends the document and lets presentation time pass; it
+stops ticking while there is nothing to show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
+
+from app.inbox import Inbox
+from app.jobs import EngineJobs, FileJobs
+from app.messages import (
+    EventsArrived,
+    FetchModel,
+    JobEnded,
+    JournalStarted,
+    LoadModels,
+    ModelsLoaded,
+    OpenSession,
+    Progressed,
+    Reply,
+    Run,
+    SaveSession,
+    WishFailed,
+)
+from app.viewmodels.desk import DeskState, Waiting
+from app.viewmodels.document import Document
+from app.viewmodels.presentation import Presentation
+from app.worker import Lane
+from engine.control import Control
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.messages import Job
+    from engine.request import RunRequest
+    from engine.trace.events import Settings
+
+TICK_MS = 16
+LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
+
+
+class Desk(QObject):
+    """Owns the document, the presentation and the lanes; the one who changes them.
+
+    Attributes
+    ----------
+    document, presentation
+        What the panels show.
+    state
+        What may be done now.
+    source
+        The journal or session file that the document came from, or None.
+    """
+
+    picture_changed = Signal()  # at most once a tick
+    state_changed = Signal()
+    failed = Signal(str)  # one sentence
+    noted = Signal(str)  # one sentence, nothing failed
+    fetched = Signal(str)  # a model's name
+    opened = Signal(object)  # Path, once the whole file is read
+    saved = Signal(object)  # Path
+
+    def __init__(self, *, speed: float | None = None) -> None:
+        super().__init__()
+        self.document = Document()
+        self.presentation = Presentation(self.document, speed=speed)
+        self.state = DeskState()
+        self.source: Path | None = None
+        self._inbox: Inbox[Reply] = Inbox()
+        self._engine = Lane("engine", EngineJobs(), self._inbox)
+        self._files = Lane("files", FileJobs(), self._inbox)
+        self._fetches = Lane("fetch", FileJobs(), self._inbox)
+        for lane in self._lanes:
+            lane.inbox_filled.connect(self._wake)
+        self._jobs: dict[int, Job] = {}
+        self._shown_job = 0  # whose events the document takes
+        self._control: Control | None = None
+        self._ready: set[str] = set()  # drafters that are loaded for the target in memory
+        self._target = ""
+        self._seen_version = -1
+        self._closed = False
+        self._elapsed = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._tick)
+
+    @property
+    def _lanes(self) -> tuple[Lane, Lane, Lane]:
+        return self._engine, self._files, self._fetches
+
+    @property
+    def ticking(self) -> bool:
+        """Whether the timer goes: something moves, or an answer waits."""
+        return self._timer.isActive()
+
+    # Wishes: the engine
+
+    def load(self, target: str, drafter: str) -> None:
+        """Load the models without running."""
+        self._aim(target)
+        self._send(self._engine, LoadModels(target=target, drafter=drafter))
+
+    def run(self, target: str, request: RunRequest, *, playing: bool = True) -> None:
+        """Begin a run and show it in place of what is on show."""
+        if self.state.running:
+            return
+        self._aim(target)
+        self._show_nothing()
+        self.presentation.playing = playing
+        self._control = Control(paced=not self.presentation.live)
+        self.source = None
+        job = Run(target=target, request=request, control=self._control)
+        self._shown_job = job.number
+        self._send(self._engine, job)
+
+    def stop(self) -> None:
+        """End the run, or the loading, within one round."""
+        self._engine.cancel()
+        self._update(stopping=self.state.busy)
+
+    def change_settings(self, settings: Settings) -> None:
+        """Let a run go on with other settings from its next round.
+
+        A drafter that is not loaded yet is loaded first, between two rounds.
+        """
+        for job in self._jobs.values():
+            if isinstance(job, Run) and job.control is self._control:
+                if settings.drafter in self._ready:
+                    job.control.change_settings(settings)
+                else:
+                    job.wishes.put(settings)
+
+    # Wishes: files and models
+
+    def open(self, path: Path) -> None:
+        """Show a session file; a run under way is stopped and its journal kept."""
+        self._engine.cancel()
+        self._files.cancel()
+        self._show_nothing()
+        self._control = None
+        self.presentation.playing = True
+        self.source = path
+        job = OpenSession(path=path)
+        self._shown_job = job.number
+        self._send(self._files, job)
+
+    def save(self, path: Path) -> None:
+        """Copy what is on show to a file, as far as it has got."""
+        if self.source is not None:
+            self._send(self._files, SaveSession(source=self.source, path=path))
+
+    def fetch(self, name: str) -> None:
+        """Bring a known model."""
+        self._send(self._fetches, FetchModel(name=name))
+
+    def cancel_fetch(self) -> None:
+        """Give up the fetch."""
+        self._fetches.cancel()
+
+    def clear(self) -> None:
+        """Show nothing; the journal of the last run stays where it is."""
+        if self.state.running:
+            return
+        self._files.cancel()
+        self._shown_job = 0
+        self._control = None
+        self.source = None
+        self._show_nothing()
+
+    # Wishes: the presentation clock
+
+    def play(self) -> None:
+        """Let presentation time pass; at the end of a finished run, from the start again."""
+        if self.presentation.at_end and not self.state.running:
+            self.presentation.seek(-1)
+        self.presentation.playing = True
+        self._pace()
+
+    def pause(self) -> None:
+        """Hold the picture, and the engine at most one round ahead of it."""
+        self.presentation.playing = False
+        self._pace()
+
+    def step_round(self) -> None:
+        """Show one round more and hold."""
+        self.presentation.playing = False
+        self.presentation.step_round()
+        self._pace()
+
+    def step_phase(self) -> None:
+        """Show one phase more and hold."""
+        self.presentation.playing = False
+        self.presentation.step_phase()
+        self._pace()
+
+    def seek(self, round_index: int, phase: str = "done") -> None:
+        """Show everything up to the end of a phase of a round, and hold."""
+        self.presentation.playing = False
+        self.presentation.seek(round_index, phase)  # type: ignore[arg-type]  # a phase's word, from the timeline
+        self._pace()
+
+    def set_speed(self, speed: float | None) -> None:
+        """Set how fast verdicts fall; None shows rounds as they come."""
+        self.presentation.speed = speed
+        self._pace()
+
+    def close(self) -> bool:
+        """End everything at once; return whether every thread ended in time."""
+        if self._closed:
+            return True
+        self._closed = True
+        self._timer.stop()
+        for lane in self._lanes:
+            lane.cancel()  # all are asked first, then waited for
+        late = [lane for lane in self._lanes if not lane.close()]
+        return not late
+
+    # What happens
+
+    def _send(self, lane: Lane, job: Job) -> None:
+        if self._closed:
+            return
+        self._jobs[job.number] = job
+        lane.submit(job)
+        self._update()
+        self._wake()
+
+    def _aim(self, target: str) -> None:
+        """Another target has none of the drafters that were loaded."""
+        if target != self._target:
+            self._target = target
+            self._ready.clear()
+
+    def _pace(self) -> None:
+        if self._control is not None:
+            self._control.set_paced(not self.presentation.live)
+            self._control.presented(self.presentation.last_finished_round)
+        self._update()
+        self._wake()
+
+    def _show_nothing(self) -> None:
+        self.document.clear()
+        self.presentation.reset()
+        self._wake()
+
+    @Slot()
+    def _wake(self) -> None:
+        if not self._timer.isActive() and not self._closed:
+            self._elapsed.start()
+            self._timer.start()
+
+    @Slot()
+    def _tick(self) -> None:
+        seconds = min(self._elapsed.restart() / 1000, LONGEST_TICK_S)
+        for reply in self._inbox.drain():
+            self._take(reply)
+        moved = self.presentation.advance(seconds)
+        if self._control is not None:
+            self._control.presented(self.presentation.last_finished_round)
+        if moved or self.document.version != self._seen_version:
+            self._seen_version = self.document.version
+            self._update()
+            self.picture_changed.emit()
+        still = self.presentation.at_end or not self.presentation.playing
+        if still and not len(self._inbox):
+            self._timer.stop()
+
+    def _take(self, reply: Reply) -> None:
+        match reply:
+            case EventsArrived():
+                if reply.job == self._shown_job:
+                    self._extend(reply)
+            case Progressed():
+                waiting = Waiting(reply.what, reply.done, reply.total)
+                if self._fetches.owns(reply.job):
+                    self._update(fetch_wait=waiting)
+                elif self._engine.owns(reply.job):
+                    self._update(engine_wait=waiting)
+            case ModelsLoaded():
+                self._ready.add(reply.drafter)
+                self._update(loaded=reply.target.name, engine_wait=None)
+            case JournalStarted():
+                if reply.job == self._shown_job:
+                    self.source = reply.path
+            case WishFailed():
+                self.failed.emit(reply.error)
+            case JobEnded():
+                self._end(reply)
+
+    def _extend(self, reply: EventsArrived) -> None:
+        try:
+            self.document.extend(reply.events)
+        except DraftscopeError as fault:
+            self._shown_job = 0
+            self.failed.emit(str(fault))
+
+    def _end(self, reply: JobEnded) -> None:
+        job = self._jobs.pop(reply.job, None)
+        for lane in self._lanes:
+            lane.note_end(reply.job)
+        self._say_end(job, reply)
+        self._update()
+
+    def _say_end(self, job: Job | None, reply: JobEnded) -> None:
+        if isinstance(job, Run) and self._control is job.control:
+            self._control = None
+        if reply.error:
+            self.failed.emit(reply.error)
+        if reply.notice:
+            self.noted.emit(reply.notice)
+        if reply.error or reply.cancelled:
+            return
+        match job:
+            case FetchModel():
+                self.fetched.emit(job.name)
+            case OpenSession():
+                self.opened.emit(job.path)
+            case SaveSession():
+                self.saved.emit(job.path)
+
+    def _update(self, **changes: object) -> None:
+        running = any(isinstance(job, Run) for job in self._jobs.values())
+        loading = any(isinstance(job, LoadModels) for job in self._jobs.values())
+        fetching = self._fetches.busy
+        held = replace(self.state, **changes)  # type: ignore[arg-type]  # names of fields, by keyword
+        state = replace(
+            held,
+            running=running,
+            loading=loading,
+            stopping=held.stopping and (running or loading),
+            opening=any(isinstance(job, OpenSession) for job in self._jobs.values()),
+            fetching=fetching,
+            playing=self.presentation.playing,
+            at_end=self.presentation.at_end,
+            has_events=bool(self.document.events),
+            has_rounds=bool(self.document.rounds),
+            finished=self.document.finished is not None,
+            can_save=self.source is not None and bool(self.document.events),
+            engine_wait=held.engine_wait if running or loading else None,
+            fetch_wait=held.fetch_wait if fetching else None,
+        )
+        if state != self.state:
+            self.state = state
+            self.state_changed.emit()

@@ -1,0 +1,52 @@
+"""What the window may do now, and what it waits for. Plain values; knows no Qt and no worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A load or a fetch under way."""
+
+    what: str
+    done: int = 0
+    total: int = 0  # 0: nobody knows
+
+    @property
+    def fraction(self) -> float | None:
+        """How far it is, from 0 to 1, or None if nobody knows."""
+        return min(1.0, self.done / self.total) if self.total > 0 else None
+
+
+@dataclass(frozen=True)
+class DeskState:
+    """Everything that decides which actions are enabled and what the status line says."""
+
+    loading: bool = False  # models are being loaded
+    running: bool = False  # a run is under way, loading included
+    stopping: bool = False  # its end was asked for
+    opening: bool = False  # a session file is being read
+    fetching: bool = False  # a model is being fetched
+    exporting: bool = False
+    playing: bool = True  # the presentation clock goes
+    at_end: bool = True  # all that arrived is shown
+    has_events: bool = False
+    has_rounds: bool = False
+    finished: bool = False  # the document's run has ended
+    can_save: bool = False
+    has_prompt: bool = False
+    loaded: str = ""  # the target in memory, in words
+    shown: str = ""  # the session on show, in words
+    engine_wait: Waiting | None = None
+    fetch_wait: Waiting | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether the engine has a job."""
+        return self.loading or self.running
+
+    @property
+    def moving(self) -> bool:
+        """Whether the picture moves by itself, or will with the next round."""
+        return self.playing and (self.running or not self.at_end)

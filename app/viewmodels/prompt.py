@@ -1,0 +1,150 @@
+"""What is to be run, as the prompt panel holds it. Knows no widget and no model.
+
+One value holds every field, so that the panel, the remembered settings, a session that was opened
+and the request to the engine speak of the same things.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from engine.request import RunRequest
+from engine.trace.events import RunStarted, Settings
+
+if TYPE_CHECKING:
+    from app.settings import Settings as Remembered
+
+MOST_K = 16
+MOST_TOKENS = 1_000_000
+LARGEST_SEED = 2**63 - 1
+
+# What the presentation speed can be; None shows rounds as they come.
+SPEEDS: tuple[float | None, ...] = (0.25, 0.5, 1.0, 2.0, 4.0, None)
+
+
+@dataclass(frozen=True)
+class PromptState:
+    """Everything that a run is asked with."""
+
+    prompt: str = ""
+    raw: bool = False
+    target: str = "smollm2-135m"
+    drafter: str = "ngram"
+    k: int = 4
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    limit: int = 128
+    baseline: bool = True
+
+    @property
+    def settings(self) -> Settings:
+        """What may change between rounds."""
+        return Settings(
+            drafter=self.drafter,
+            k=self.k,
+            temperature=self.temperature,
+            top_k=self.top_k,
+            top_p=self.top_p,
+        )
+
+    @property
+    def request(self) -> RunRequest:
+        """The run as the engine is asked for it."""
+        return RunRequest(
+            prompt=self.prompt,
+            settings=self.settings,
+            raw=self.raw,
+            seed=self.seed,
+            max_new_tokens=self.limit,
+            baseline=self.baseline,
+        )
+
+    @property
+    def greedy(self) -> bool:
+        """Whether nothing is drawn, so that top-k, top-p and the seed decide nothing."""
+        return self.temperature == 0
+
+    @classmethod
+    def remembered(cls, settings: Remembered) -> PromptState:
+        """Return the state as it was left."""
+        return cls(
+            prompt=settings["decode.prompt"],
+            raw=settings["decode.raw"],
+            target=settings["models.target"],
+            drafter=settings["models.drafter"],
+            k=settings["decode.k"],
+            temperature=float(settings["decode.temperature"]),
+            top_k=settings["decode.top_k"],
+            top_p=float(settings["decode.top_p"]),
+            seed=settings["decode.seed"],
+            limit=settings["decode.limit"],
+            baseline=settings["decode.baseline"],
+        )
+
+    def remember(self, settings: Remembered) -> None:
+        """Store the state for the next start."""
+        settings["decode.prompt"] = self.prompt
+        settings["decode.raw"] = self.raw
+        settings["models.target"] = self.target
+        settings["models.drafter"] = self.drafter
+        settings["decode.k"] = self.k
+        settings["decode.temperature"] = self.temperature
+        settings["decode.top_k"] = self.top_k
+        settings["decode.top_p"] = self.top_p
+        settings["decode.seed"] = self.seed
+        settings["decode.limit"] = self.limit
+        settings["decode.baseline"] = self.baseline
+
+    def after_opening(self, started: RunStarted) -> PromptState:
+        """Take the prompt and the settings of a session that was opened; models stay as chosen."""
+        settings = started.settings
+        return replace(
+            self,
+            prompt=started.prompt,
+            raw=started.raw,
+            k=min(settings.k, MOST_K),
+            temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            seed=started.seed,
+            limit=min(started.max_new_tokens, MOST_TOKENS),
+        )
+
+
+def speed_label(speed: float | None) -> str:
+    """Write a presentation speed."""
+    if speed is None:
+        return "As it comes"
+    return f"{speed:g}×"
+
+
+def nearest_speed(speed: float | None, steps: int = 0) -> float | None:
+    """Return the offered speed nearest to `speed`, or the one `steps` further up the list."""
+    if speed is None:
+        index = len(SPEEDS) - 1
+    else:
+        finite = [value for value in SPEEDS if value is not None]
+        index = min(range(len(finite)), key=lambda at: abs(math.log(finite[at] / speed)))
+    return SPEEDS[max(0, min(len(SPEEDS) - 1, index + steps))]
+
+
+def drafter_label(spec: str) -> str:
+    """Write a drafter in the glossary's words."""
+    known = {
+        "ngram": "n-gram look-up",
+        "head": "head on the target's states",
+        "none": "none (plain rounds)",
+    }
+    if spec in known:
+        return known[spec]
+    name = spec.removeprefix("model:")
+    return f"small model: {name.replace(chr(92), '/').rstrip('/').rsplit('/', 1)[-1]}"
+
+
+def target_label(name: str) -> str:
+    """Write a target: a known name as it is, a path by its last part."""
+    return name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

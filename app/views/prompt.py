@@ -1,0 +1,297 @@
+"""The prompt panel: what to run, and the buttons to run and stop it. Widgets and input only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.viewmodels.prompt import (
+    LARGEST_SEED,
+    MOST_K,
+    MOST_TOKENS,
+    PromptState,
+    drafter_label,
+    target_label,
+)
+from app.views.prompt_editor import PromptEditor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.theme import Theme
+    from app.viewmodels.desk import DeskState
+
+_CHOOSE = "\0choose"
+_DRAFTERS = ("ngram", "head", "none")
+
+
+class PromptView(QWidget):
+    """Edits a `PromptState`."""
+
+    run_requested = Signal()
+    stop_requested = Signal()
+    edited = Signal(object)  # PromptState
+    settings_edited = Signal(object)  # engine Settings: what may change during a run
+    choose_requested = Signal()  # models, in the dialog
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = PromptState()
+        self._make_fields()
+        self._lay_out()
+        self._connect()
+        self.set_state(self._state)
+
+    def _make_fields(self) -> None:
+        self.editor = PromptEditor()
+        self.chat = _segment("Chat", "Wrap the prompt in the model's chat template.")
+        self.raw = _segment("Raw", "Give the prompt to the model as it is.")
+        self._mode = QButtonGroup(self)
+        self._mode.addButton(self.chat)
+        self._mode.addButton(self.raw)
+        self.target = _combo("Target", "The model whose distribution the text follows.")
+        self.drafter = _combo("Drafter", "What proposes tokens.")
+        self.k = _spin(
+            "k", "Tokens that the drafter proposes in a round; 0 is a plain round.", MOST_K
+        )
+        self.temperature = _double("Temperature", "0 is greedy.", 5.0, 0.1)
+        self.top_k = _spin("Top-k", "Keep the k likeliest tokens; 0 is off.", 1_000_000)
+        self.top_k.setSpecialValueText("off")
+        self.top_p = _double("Top-p", "Keep the smallest set of this mass; 1 is off.", 1.0, 0.05)
+        self.seed = QLineEdit()  # a spin box stops at 2**31
+        self.seed.setValidator(
+            QRegularExpressionValidator(QRegularExpression("[0-9]{0,19}"), self.seed)
+        )
+        _name(self.seed, "Seed", "Of every uniform that is drawn; the same seed, the same tokens.")
+        self.limit = _spin("Limit", "Most tokens that the run emits.", MOST_TOKENS)
+        self.limit.setMinimum(1)
+        self.baseline = QCheckBox("Measure the plain target too")
+        _name(
+            self.baseline,
+            "Measure the plain target too",
+            "Run the plain target to its end afterwards, and compare the texts.",
+        )
+        self.run = QPushButton("Run")
+        self.run.setProperty("primary", True)
+        _name(self.run, "Run", "Decode the prompt with these settings (Ctrl+Return).")
+        self.stop = QPushButton("Stop")
+        _name(self.stop, "Stop", "End the run, or the loading, within one round (Ctrl+.).")
+
+    def _lay_out(self) -> None:
+        mode = QHBoxLayout()
+        mode.setSpacing(0)
+        mode.addWidget(self.chat)
+        mode.addWidget(self.raw)
+        mode.addStretch(1)
+        models = QFormLayout()
+        models.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        models.setHorizontalSpacing(10)
+        models.setVerticalSpacing(6)
+        models.addRow(_label("&Target", self.target), self.target)
+        models.addRow(_label("&Drafter", self.drafter), self.drafter)
+        numbers = QGridLayout()
+        numbers.setHorizontalSpacing(8)
+        numbers.setVerticalSpacing(3)
+        cells = (
+            ("&k", self.k),
+            ("Tem&perature", self.temperature),
+            ("Limi&t", self.limit),
+            ("Top-k", self.top_k),
+            ("Top-p", self.top_p),
+            ("See&d", self.seed),
+        )
+        for at, (title, field) in enumerate(cells):
+            row, column = divmod(at, 3)
+            numbers.addWidget(_label(title, field), 2 * row, column)
+            numbers.addWidget(field, 2 * row + 1, column)
+            numbers.setColumnStretch(column, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.run, 2)
+        buttons.addWidget(self.stop, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 6, 12, 12)
+        layout.setSpacing(9)
+        layout.addLayout(mode)
+        layout.addWidget(self.editor, 1)
+        layout.addLayout(models)
+        layout.addLayout(numbers)
+        layout.addWidget(self.baseline)
+        layout.addLayout(buttons)
+
+    def _connect(self) -> None:
+        self.run.clicked.connect(self.run_requested)
+        self.stop.clicked.connect(self.stop_requested)
+        self.editor.run_requested.connect(self.run.click)
+        self.editor.textChanged.connect(self._edit)
+        self._mode.buttonClicked.connect(self._edit)
+        self.target.activated.connect(self._choose)
+        self.drafter.activated.connect(self._choose)
+        for spin in (self.k, self.top_k, self.limit, self.temperature, self.top_p):
+            spin.valueChanged.connect(self._edit)
+        self.seed.textEdited.connect(self._edit)
+        self.baseline.toggled.connect(self._edit)
+
+    @property
+    def state(self) -> PromptState:
+        """What is to be run, as the fields say."""
+        return self._state
+
+    def set_state(self, state: PromptState) -> None:
+        """Fill the fields; says nothing."""
+        self._state = state
+        fields = (
+            self.editor, self.target, self.drafter, self.k, self.temperature, self.top_k,
+            self.top_p, self.seed, self.limit, self.baseline,
+        )  # fmt: skip
+        blockers = [QSignalBlocker(field) for field in fields]
+        if self.editor.toPlainText() != state.prompt:
+            self.editor.setPlainText(state.prompt)
+        (self.raw if state.raw else self.chat).setChecked(True)
+        _select(self.target, state.target, target_label(state.target))
+        _select(self.drafter, state.drafter, drafter_label(state.drafter))
+        self.k.setValue(state.k)
+        self.temperature.setValue(state.temperature)
+        self.top_k.setValue(state.top_k)
+        self.top_p.setValue(state.top_p)
+        self.seed.setText(str(state.seed))
+        self.limit.setValue(state.limit)
+        self.baseline.setChecked(state.baseline)
+        for blocker in blockers:
+            blocker.unblock()
+        self._show_what_decides()
+
+    def set_models(self, names: Sequence[str]) -> None:
+        """Offer these targets, and each of them as a drafter."""
+        with QSignalBlocker(self.target):
+            self.target.clear()
+            for name in names:
+                self.target.addItem(target_label(name), name)
+            self.target.addItem("Choose or open…", _CHOOSE)
+        with QSignalBlocker(self.drafter):
+            self.drafter.clear()
+            for spec in (*_DRAFTERS, *(f"model:{name}" for name in names)):
+                self.drafter.addItem(drafter_label(spec), spec)
+            self.drafter.addItem("Choose or open…", _CHOOSE)
+        self.set_state(self._state)
+
+    def apply(self, state: DeskState) -> None:
+        """Enable what makes sense now."""
+        self.run.setEnabled(state.has_prompt and not state.busy)
+        self.stop.setEnabled(state.busy and not state.stopping)
+        self.target.setEnabled(not state.busy)
+        for field in (self.chat, self.raw, self.seed, self.limit, self.baseline):
+            field.setEnabled(not state.running)
+        self.editor.setReadOnly(state.running)
+        self._show_what_decides()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Nothing is painted here beyond the style sheet."""
+
+    def _choose(self) -> None:
+        if _CHOOSE in (self.target.currentData(), self.drafter.currentData()):
+            self.set_state(self._state)
+            self.choose_requested.emit()
+        else:
+            self._edit()
+
+    def _edit(self) -> None:
+        before = self._state
+        self._state = PromptState(
+            prompt=self.editor.toPlainText(),
+            raw=self.raw.isChecked(),
+            target=self.target.currentData() or before.target,
+            drafter=self.drafter.currentData() or before.drafter,
+            k=self.k.value(),
+            temperature=round(self.temperature.value(), 6),
+            top_k=self.top_k.value(),
+            top_p=round(self.top_p.value(), 6),
+            seed=min(int(self.seed.text() or 0), LARGEST_SEED),
+            limit=self.limit.value(),
+            baseline=self.baseline.isChecked(),
+        )
+        if self._state == before:
+            return
+        self._show_what_decides()
+        self.edited.emit(self._state)
+        if self._state.settings != before.settings:
+            self.settings_edited.emit(self._state.settings)
+
+    def _show_what_decides(self) -> None:
+        """Greedy decoding draws nothing: grey out what decides nothing then."""
+        for field in (self.top_k, self.top_p):
+            field.setEnabled(not self._state.greedy)
+
+
+def _name(widget: QWidget, name: str, help_text: str) -> None:
+    widget.setAccessibleName(name)
+    widget.setAccessibleDescription(help_text)
+    widget.setToolTip(help_text)
+
+
+def _segment(title: str, help_text: str) -> QPushButton:
+    button = QPushButton(title)
+    button.setCheckable(True)
+    _name(button, title, help_text)
+    return button
+
+
+def _combo(name: str, help_text: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(12)
+    _name(combo, name, help_text)
+    return combo
+
+
+def _spin(name: str, help_text: str, most: int) -> QSpinBox:
+    spin = QSpinBox()
+    spin.setRange(0, most)
+    spin.setMinimumWidth(64)
+    _name(spin, name, help_text)
+    return spin
+
+
+def _double(name: str, help_text: str, most: float, step: float) -> QDoubleSpinBox:
+    spin = QDoubleSpinBox()
+    spin.setRange(0.0, most)
+    spin.setSingleStep(step)
+    spin.setDecimals(2)
+    spin.setMinimumWidth(64)
+    _name(spin, name, help_text)
+    return spin
+
+
+def _label(title: str, buddy: QWidget) -> QLabel:
+    label = QLabel(title)
+    label.setObjectName("field")
+    label.setBuddy(buddy)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+def _select(combo: QComboBox, value: str, title: str) -> None:
+    """Select an item by its value; a value that is not offered is added first."""
+    index = combo.findData(value)
+    if index < 0:
+        combo.insertItem(0, title, value)
+        index = 0
+    combo.setCurrentIndex(index)
+    combo.setToolTip(value)

@@ -1,0 +1,171 @@
+"""What the window shows first: a file, what a crash left behind, or the recorded session.
+
+Knows when a first start is one. Knows no worker: it asks the desk.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.assets import asset_path
+from engine.errors import DraftscopeError
+from engine.models.registry import DEFAULT_MODEL
+from engine.trace.journal import settle, unfinished_journals
+
+if TYPE_CHECKING:
+    from app.deeds import Deeds
+    from app.desk import Desk
+    from app.settings import Settings
+    from app.viewmodels.models import ModelChoice
+    from app.views.main_window import MainWindow
+    from app.views.prompt import PromptView
+
+DEMO = "demos/first.jsonl"
+DEMO_SPEED = 1.0
+_FETCH = "fetch"
+_JOURNAL = "journal:"
+
+
+class Welcome(QObject):
+    """Begins once the window is on screen."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        prompt: PromptView,
+        desk: Desk,
+        deeds: Deeds,
+        settings: Settings,
+        *,
+        demo: bool,
+        open_path: Path | None,
+    ) -> None:
+        super().__init__()
+        self._window = window
+        self._prompt = prompt
+        self._desk = desk
+        self._deeds = deeds
+        self._settings = settings
+        self._demo = demo
+        self._open_path = open_path
+        window.banners.chosen.connect(self._choose)
+        window.banners.dismissed.connect(self._dismiss)
+        deeds.demo_requested.connect(self.show_demo)
+        desk.fetched.connect(self._after_fetch)
+        desk.opened.connect(self._after_opening)
+        desk.state_changed.connect(self._show_fetch)
+
+    def begin(self) -> None:
+        """Show what there is to show first."""
+        if self._settings.notice:
+            self._window.banners.show_notice(self._settings.notice)
+        choices = self._offer_models()
+        if self._open_path is not None:
+            self._deeds.open(self._open_path)
+        elif self._demo or not any(choice.present for choice in choices):
+            self.show_demo()
+        if not any(choice.present for choice in choices):
+            self._offer_fetch(choices)
+        self._offer_journals()
+
+    def show_demo(self) -> None:
+        """Play the recorded session that comes with Draftscope."""
+        try:
+            path = asset_path(DEMO)
+        except DraftscopeError as fault:
+            self._deeds.fail(str(fault))
+            return
+        self._desk.set_speed(DEMO_SPEED)
+        self._window.set_speed(DEMO_SPEED)
+        self._desk.open(path)
+
+    def _offer_models(self) -> list[ModelChoice]:
+        from app.viewmodels.models import known_models
+
+        choices = known_models()
+        self._prompt.set_models([choice.name for choice in choices])
+        return choices
+
+    # Fetching the default model
+
+    def _offer_fetch(self, choices: list[ModelChoice]) -> None:
+        found = [choice for choice in choices if choice.name == DEFAULT_MODEL]
+        detail = f" ({found[0].detail})" if found else ""
+        self._window.banners.show_banner(
+            _FETCH,
+            "notice",
+            "This is a recorded session. To run your own prompts, fetch "
+            f"SmolLM2-135M-Instruct{detail}.",
+            (("start", "Fetch the model"),),
+        )
+
+    def _show_fetch(self) -> None:
+        state = self._desk.state
+        banner = self._window.banners.banner(_FETCH)
+        if state.fetching and banner is None:
+            banner = self._window.banners.show_banner(
+                _FETCH, "notice", "Fetching the model…", (("cancel", "Cancel"),)
+            )
+        if banner is None or "cancel" not in banner.buttons:
+            if state.fetching and banner is not None:
+                self._window.banners.remove(_FETCH)
+                self._show_fetch()
+            return
+        waiting = state.fetch_wait
+        if state.fetching:
+            banner.set_text(f"{waiting.what if waiting else 'Fetching the model'}…")
+            banner.set_progress(waiting.fraction if waiting else None)
+        else:
+            self._window.banners.remove(_FETCH)
+            self._offer_again()
+
+    def _offer_again(self) -> None:
+        choices = self._offer_models()
+        if not any(choice.present for choice in choices):
+            self._offer_fetch(choices)
+
+    def _after_fetch(self, name: str) -> None:
+        self._offer_models()
+        self._window.banners.remove(_FETCH)
+        self._window.banners.show_notice(f"{name} is here: type a prompt and run it.")
+
+    # Journals of runs that crashed
+
+    def _offer_journals(self) -> None:
+        for path in unfinished_journals()[:2]:
+            self._window.banners.show_banner(
+                f"{_JOURNAL}{path}",
+                "warning",
+                "Draftscope ended during a run; its rounds up to then were kept.",
+                (("restore", "Restore"), ("discard", "Discard")),
+            )
+
+    def _choose(self, key: str, name: str) -> None:
+        if key == _FETCH:
+            if name == "start":
+                self._desk.fetch(DEFAULT_MODEL)
+            else:
+                self._desk.cancel_fetch()
+        elif key.startswith(_JOURNAL):
+            path = Path(key.removeprefix(_JOURNAL))
+            settle(path)
+            self._window.banners.remove(key)
+            if name == "restore":
+                self._desk.open(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _dismiss(self, key: str) -> None:
+        """Offer a dismissed journal no more; it stays on disk."""
+        if key.startswith(_JOURNAL):
+            settle(Path(key.removeprefix(_JOURNAL)))
+
+    def _after_opening(self, path: Path) -> None:
+        """Let the prompt of what was opened be tried, if none was typed."""
+        started = self._desk.document.started
+        if started is not None and not self._prompt.state.prompt.strip():
+            self._prompt.set_state(self._prompt.state.after_opening(started))
+            self._deeds.refresh()
