@@ -1,0 +1,84 @@
+"""The command `draftscope`: which deed was asked for, and what a failure looks like.
+
+Knows exit codes: 0 done, 1 a fault that a sentence explains, 2 wrong usage, 130 interrupted.
+Imports a command's own module only when it is called, so that the window is there at once.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from app.cli.parser import COMMANDS, command_parser, window_parser
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Parameters
+    ----------
+    argv
+        Without the program's name; those of the process if None.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    _use_utf8()
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
+    except DraftscopeError as fault:
+        print(f"draftscope: {fault}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; let the interpreter flush into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(arguments: list[str]) -> int:
+    try:
+        if not arguments or arguments[0] not in COMMANDS:
+            return _open_window(window_parser().parse_args(arguments))
+        options = command_parser().parse_args(arguments)
+    except SystemExit as done:  # argparse has printed help or what is wrong
+        return done.code if isinstance(done.code, int) else 1
+    return _command(options)
+
+
+def _command(options: argparse.Namespace) -> int:
+    if options.command == "run":
+        from app.cli.run import run
+
+        return run(options)
+    if options.command == "models":
+        from app.cli.models import models
+
+        return models(options)
+    from app.cli.export import export
+
+    return export(options)
+
+
+def _open_window(options: argparse.Namespace) -> int:
+    from app.compose import Options, run
+
+    return run(Options(demo=options.demo, open_path=options.trace))
+
+
+def _use_utf8() -> None:
+    """Write UTF-8 into pipes and files whatever the locale; never fail on a character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")

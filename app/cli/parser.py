@@ -1,0 +1,150 @@
+"""What may be typed on the command line. Knows words and ranges; imports nothing that computes."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+from engine.version import VERSION
+
+COMMANDS = ("run", "models", "export")
+DEFAULT_TARGET = "smollm2-135m"
+
+_WINDOW_EPILOG = """\
+commands:
+  draftscope run       decode a prompt here in the terminal
+  draftscope models    list the models, or fetch one
+  draftscope export    make something to take along from a session
+Each has its own --help.
+"""
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """Return the parser of what opens the window."""
+    parser = argparse.ArgumentParser(
+        prog="draftscope",
+        description="See speculative decoding happen. Without a command the window opens.",
+        epilog=_WINDOW_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"draftscope {VERSION}")
+    parser.add_argument("--demo", action="store_true", help="play the recorded session at once")
+    parser.add_argument(
+        "trace", nargs="?", type=Path, metavar="FILE.jsonl", help="a saved session to open"
+    )
+    return parser
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of the commands that work without a window."""
+    parser = argparse.ArgumentParser(prog="draftscope")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
+    _add_models(commands.add_parser("models", help="list the models, or fetch one"))
+    _add_export(commands.add_parser("export", help="make something to take along from a session"))
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Decode a prompt and show the fate of each token. The text goes to standard output, "
+        "figures to standard error."
+    )
+    parser.add_argument(
+        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--drafter",
+        default="ngram",
+        metavar="ngram|head|model:PATH|none",
+        help="what proposes tokens (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--k", type=_whole(0), default=4, help="tokens drafted a round (default: %(default)s)"
+    )
+    prompt = parser.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT")
+    prompt.add_argument(
+        "--prompt-file", metavar="FILE", help="UTF-8 text, taken as it is; - reads standard input"
+    )
+    parser.add_argument("--raw", action="store_true", help="no chat template")
+    _add_decoding(parser)
+    _add_output(parser)
+
+
+def _add_decoding(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("decoding")
+    group.add_argument(
+        "--temperature", type=_number(0.0), default=0.0, help="0 is greedy (default: 0)"
+    )
+    group.add_argument("--top-k", type=_whole(0), default=0, help="0 is off (default: 0)")
+    group.add_argument("--top-p", type=_number(0.0, 1.0), default=1.0, help="1 is off (default: 1)")
+    group.add_argument("--seed", type=_whole(0), default=0, help="(default: 0)")
+    group.add_argument(
+        "--max-new-tokens", type=_whole(1), default=64, metavar="N", help="(default: 64)"
+    )
+    group.add_argument(
+        "--stop", action="append", default=[], metavar="TEXT", help="end before this; repeatable"
+    )
+    group.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
+    group.add_argument("--plan", choices=("eager", "packed"), help="how products are computed")
+    group.add_argument(
+        "--baseline", action="store_true", help="run the plain target too, and compare"
+    )
+    group.add_argument(
+        "--no-probes", action="store_true", help="measure no plain rounds during the run"
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--trace", type=Path, metavar="OUT.jsonl", help="write the session down")
+    group.add_argument(
+        "--show-drafts",
+        action="store_true",
+        help="on a terminal: rejected, discarded and cut tokens too",
+    )
+    group.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.description = "List the models that Draftscope knows, where they are, or fetch one."
+    actions = parser.add_subparsers(dest="action", metavar="fetch")
+    fetch = actions.add_parser("fetch", help="bring a model to this machine")
+    fetch.add_argument("name", help=f"for example {DEFAULT_TARGET}")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Make something to take along from a saved session."
+    formats = parser.add_subparsers(dest="format", required=True, metavar="FORMAT")
+    page = formats.add_parser("html", help="a replay in one offline page")
+    page.add_argument("trace", type=Path, metavar="TRACE.jsonl")
+    page.add_argument("out", type=Path, metavar="OUT.html")
+
+
+class _Number:
+    """An argument type: a finite number in a range, named in the message when it is not."""
+
+    def __init__(self, low: float, high: float = math.inf, *, whole: bool = False) -> None:
+        self._low, self._high, self._whole = low, high, whole
+
+    def __call__(self, text: str) -> float | int:
+        """Return the number, or raise as argparse wants it."""
+        try:
+            value = int(text) if self._whole else float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and self._low <= value <= self._high:
+            return value
+        kind = "a whole number" if self._whole else "a number"
+        upper = "" if math.isinf(self._high) else f" and at most {self._high:g}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {kind} of at least {self._low:g}{upper}")
+
+
+def _number(low: float, high: float = math.inf) -> _Number:
+    return _Number(low, high)
+
+
+def _whole(low: int) -> _Number:
+    return _Number(low, whole=True)
