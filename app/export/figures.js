@@ -1,0 +1,28 @@
+// The running figures. Their texts come with the page; nothing is computed here.
+
+class FigureCards {
+  constructor(root, data) {
+    this.data = data;
+    this.cards = data.figures.map((figure) => {
+      const card = make("section", "figure");
+      card.title = figure.definition;
+      const head = make("h2", "", figure.name);
+      const how = make("span", `how how-${figure.how}`, figure.how);
+      const value = make("p", "value");
+      const number = make("strong");
+      value.append(number, make("span", "unit", figure.unit));
+      const detail = make("p", "detail");
+      head.append(how);
+      card.append(head, value, detail);
+      root.append(card);
+      return { number, detail, card };
+    });
+  }
+
+  show(rounds) {
+    this.data.readings[rounds].forEach(([text, detail], i) => {
+      setText(this.cards[i].number, text);
+      setText(this.cards[i].detail, detail);
+    });
+  }
+}

@@ -1,0 +1,132 @@
+"""The figures that a page shows beside its rounds, as they stood after each of them.
+
+Knows what each figure divides by and how it was obtained, in words. Computes none: they are
+`engine.trace.statistics`' own, so a page and the window cannot disagree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.viewmodels.readings import DASH, How, Reading, count, number, percent, plural
+from engine.trace.events import Baseline, Round
+from engine.trace.statistics import Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from engine.trace.events import Event
+    from engine.trace.statistics import Figures
+
+
+def running_figures(events: Sequence[Event]) -> Iterator[Figures]:
+    """Yield the figures over no round, over the first, the first two, and so on to all of them.
+
+    The plain target's own run is counted from the start: a replay knows it. Probes count once the
+    rounds before them are shown. So the last figures are those of the whole trace.
+    """
+    gathered = Statistics()
+    for event in events:
+        if isinstance(event, Baseline):
+            gathered.add(event)
+    for event in events:
+        if isinstance(event, Round):
+            yield gathered.figures()
+        if not isinstance(event, Baseline):
+            gathered.add(event)
+    yield gathered.figures()
+
+
+def readings(figures: Figures) -> tuple[Reading, ...]:
+    """Return the five figures of the page, ready to be shown."""
+    return (
+        _acceptance(figures),
+        _tokens_per_pass(figures),
+        _rate(figures),
+        _plain(figures),
+        _speedup(figures),
+    )
+
+
+def _acceptance(figures: Figures) -> Reading:
+    known = figures.acceptance is not None
+    return Reading(
+        name="acceptance",
+        text=percent(figures.acceptance) if figures.acceptance is not None else DASH,
+        unit="%",
+        how=How.MEASURED,
+        detail=f"{count(figures.accepted)} accepted / {count(figures.tested)} tested"
+        if known
+        else "nothing tested yet",
+        definition="Accepted over tested tokens. Discarded and cut tokens were never tested.",
+    )
+
+
+def _tokens_per_pass(figures: Figures) -> Reading:
+    value = figures.tokens_per_pass
+    return Reading(
+        name="tokens per pass",
+        text=number(value) if value is not None else DASH,
+        unit="",
+        how=How.MEASURED,
+        detail=f"{count(figures.emitted)} emitted / {plural(figures.rounds, 'round')}"
+        if value is not None
+        else "no round yet",
+        definition="Tokens added to the text over rounds; a round has one pass of the target.",
+    )
+
+
+def _rate(figures: Figures) -> Reading:
+    value = figures.tokens_per_second
+    rounds = "paced rounds" if figures.paced else "rounds"
+    return Reading(
+        name="this run",
+        text=number(value) if value is not None else DASH,
+        unit="tokens/s",
+        how=How.MEASURED,
+        detail=f"{count(figures.emitted)} emitted / {figures.round_ns / 1e9:.2f} s of {rounds}"
+        if value is not None
+        else "no round yet",
+        definition="Tokens added to the text over the summed times of the rounds, never wall time: "
+        "in a paced run the waiting is left out.",
+    )
+
+
+def _plain(figures: Figures) -> Reading:
+    plain = figures.plain
+    definition = (
+        "The target alone: plain rounds over their summed times, from probes between this run's "
+        "rounds, or from a plain run of the same prompt. The range holds the mean with 95 %."
+    )
+    if plain is None:
+        return Reading("plain target", DASH, "tokens/s", How.MEASURED, "not measured", definition)
+    what = "probe" if figures.plain_source == "probes" else "round"
+    seconds = plain.samples * plain.mean_ns / 1e9
+    low, high = plain.low_tokens_per_second, plain.high_tokens_per_second
+    spread = f", 95 %: {number(low)}–{number(high)}" if low and high else ""
+    return Reading(
+        name="plain target",
+        text=number(plain.tokens_per_second),
+        unit="tokens/s",
+        how=How.MEASURED,
+        detail=f"{plural(plain.samples, what)} / {seconds:.2f} s{spread}",
+        definition=definition,
+    )
+
+
+def _speedup(figures: Figures) -> Reading:
+    value = figures.speedup
+    low, high = figures.speedup_low, figures.speedup_high
+    detail = "this run / plain target"
+    if value is None:
+        detail = "no plain rate yet"
+    elif low is not None and high is not None:
+        detail += f", {number(low)}–{number(high)}"
+    return Reading(
+        name="speed-up",
+        text=number(value) if value is not None else DASH,
+        unit="×",
+        how=How.MEASURED,
+        detail=detail,
+        definition="Tokens per second of this run over those of the plain target, both measured.",
+    )

@@ -1,0 +1,80 @@
+"""What a page says about the run above its text: models, settings, seed, machine.
+
+Knows the first event of a trace. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.trace.events import ModelInfo, Round, RunStarted, Settings
+
+
+class Header(msgspec.Struct, frozen=True):
+    """Names and sentences, ready to be shown."""
+
+    target: str
+    target_detail: str
+    drafter: str  # empty: none
+    drafter_detail: str
+    prompt: str
+    facts: tuple[str, ...]  # seed, machine, day, version
+    fates: tuple[str, ...]  # those that occur, in the legend's order
+
+
+_LEGEND = ("accepted", "rejected", "discarded", "correction", "bonus", "plain", "cut")
+
+
+def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
+    """Return what is said about a run."""
+    present = {str(token.fate) for one in rounds for token in one.drafted}
+    present |= {str(one.closing.kind) for one in rounds if one.closing is not None}
+    drafter = started.drafter
+    return Header(
+        target=started.target.name,
+        target_detail=_detail(started.target),
+        drafter=drafter.name if drafter is not None else "",
+        drafter_detail=_detail(drafter) if drafter is not None else "",
+        prompt=started.prompt,
+        facts=_facts(started),
+        fates=("pending", *(fate for fate in _LEGEND if fate in present)),
+    )
+
+
+def settings_words(k: int, settings: Settings) -> str:
+    """Return k and the sampling in words: "k 4, temperature 0.8, top-p 0.95"."""
+    parts = [f"k {k}"]
+    if settings.temperature == 0:
+        parts.append("greedy")
+    else:
+        parts.append(f"temperature {settings.temperature:g}")
+        if settings.top_k:
+            parts.append(f"top-k {settings.top_k}")
+        if settings.top_p < 1:
+            parts.append(f"top-p {settings.top_p:g}")
+    return ", ".join(parts)
+
+
+def _facts(started: RunStarted) -> tuple[str, ...]:
+    facts = [f"seed {started.seed}"]
+    if started.machine:
+        facts.append(started.machine)
+    return tuple(facts)
+
+
+def _detail(model: ModelInfo) -> str:
+    parts = [_parameters(model.parameters)] if model.parameters else []
+    parts += [part for part in (model.plan, model.dtype, model.device) if part]
+    return "; ".join([", ".join(parts), *model.notes] if parts else model.notes)
+
+
+def _parameters(count: int) -> str:
+    for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if count >= size:
+            return f"{count / size:.3g} {unit} parameters"
+    return f"{count} parameters"

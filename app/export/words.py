@@ -1,0 +1,61 @@
+"""What happened, in sentences: a round, the end of a run. Verdicts are `app.viewmodels`' own.
+
+Knows the glossary. Knows no HTML and computes no figure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.trace.events import ClosingKind, FinishReason
+
+if TYPE_CHECKING:
+    from app.viewmodels.document import Document
+    from engine.trace.events import Round
+
+_ENDINGS = {
+    FinishReason.END_TOKEN: "The run ended at an end token.",
+    FinishReason.STOP_STRING: "The run ended at a stop string: the text is cut there.",
+    FinishReason.LIMIT: "The run ended at its limit of new tokens.",
+    FinishReason.CONTEXT: "The run ended where the model's context is full.",
+    FinishReason.CANCELLED: "The run was stopped.",
+    FinishReason.ERROR: "The run ended with an error.",
+}
+
+
+def round_words(one: Round) -> str:
+    """Return what a round came to: "3 of 4 accepted, then a correction"."""
+    if one.closing is not None and one.closing.kind is ClosingKind.PLAIN:
+        return "nothing drafted: a plain token"
+    accepted = f"{one.accepted} of {len(one.drafted)} accepted"
+    if one.closing is None:
+        return f"{accepted}, then the run ended"
+    return f"{accepted}, then a {one.closing.kind}"
+
+
+def ending_words(document: Document) -> str:
+    """Return how the run ended and whether its text is the plain target's; empty if unknown."""
+    parts: list[str] = []
+    if document.finished is not None:
+        if document.finished.reason is FinishReason.END_TOKEN and not any(
+            text for one in document.rounds for text in one.texts
+        ):
+            parts.append("The run ended at once, at an end token: the reply is empty.")
+        else:
+            parts.append(_ENDINGS[document.finished.reason])
+        if document.finished.message:
+            parts.append(document.finished.message)
+    comparison = document.comparison
+    if comparison is not None and comparison.identical:
+        parts.append("Token for token the same as the plain target's text.")
+    elif comparison is not None and comparison.first_difference is not None:
+        found = comparison.first_difference
+        why = (
+            "a tie within the kernels' measured difference"
+            if found.kind == "tie"
+            else "a fault of the engine"
+        )
+        parts.append(
+            f"The plain target's text differs first at emitted token {found.position + 1}: {why}."
+        )
+    return " ".join(parts)
