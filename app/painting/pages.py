@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainterPath, QPen
 
 from app.painting.readings import scaled
 
@@ -67,13 +67,20 @@ def _paint_page(
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(theme.raised))
     painter.drawRoundedRect(cell, 3, 3)
+    painter.save()
+    outline = QPainterPath()
+    outline.addRoundedRect(cell, 3, 3)
+    painter.setClipPath(outline)
     held = min(span.before, span.after)
     soft = QColor(colour)
     soft.setAlphaF(0.55)
     _fill(painter, cell, start, span, (0, held), QBrush(colour))
     _fill(painter, cell, start, span, (held, span.after), QBrush(soft))
+    back = (span.after, max(span.peak, span.before))
+    _fill(painter, cell, start, span, back, QBrush(QColor(theme.fates["rejected"].fill)))
     hatch = QBrush(QColor(theme.fates["rejected"].colour), Qt.BrushStyle.BDiagPattern)
-    _fill(painter, cell, start, span, (span.after, max(span.peak, span.before)), hatch)
+    _fill(painter, cell, start, span, back, hatch)
+    painter.restore()
     released = page >= span.pages_after
     style = Qt.PenStyle.DashLine if released else Qt.PenStyle.SolidLine
     edge = theme.fates["rejected"].colour if released else theme.outline

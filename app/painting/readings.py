@@ -47,21 +47,22 @@ class Fonts:
     detail: QFont
 
     @classmethod
-    def of(cls, font: QFont, *, compact: bool) -> Fonts:
+    def of(cls, font: QFont, *, compact: bool, lead: bool = True) -> Fonts:
         """Derive the sizes from a widget's own font."""
         semi, medium = QFont.Weight.DemiBold, QFont.Weight.Medium
+        number = scaled(font, 1.2 if compact else 1.7, semi)
         return cls(
             name=scaled(font, 0.85, medium),
-            lead=scaled(font, 1.2 if compact else 2.3, semi),
-            number=scaled(font, 1.2 if compact else 1.7, semi),
+            lead=scaled(font, 2.3, semi) if lead and not compact else number,
+            number=number,
             unit=scaled(font, 0.85 if compact else 1.0),
             detail=scaled(font, 0.85),
         )
 
 
-def row_height(font: QFont, *, compact: bool) -> float:
+def row_height(font: QFont, *, compact: bool, lead: bool = True) -> float:
     """Return the height that a row of readings needs, pixels."""
-    fonts = Fonts.of(font, compact=compact)
+    fonts = Fonts.of(font, compact=compact, lead=lead)
     lines = 0 if compact else _DETAIL_LINES
     return (
         QFontMetricsF(fonts.name).height()
@@ -76,13 +77,15 @@ def gap(*, compact: bool) -> float:
 
 
 def columns(
-    readings: Sequence[Reading], width: float, font: QFont, *, compact: bool
+    readings: Sequence[Reading], width: float, font: QFont, *, compact: bool, lead: bool = True
 ) -> list[tuple[float, float]]:
     """Share a width among readings by what each needs; (left, width) of each, pixels."""
     if not readings:
         return []
-    fonts = Fonts.of(font, compact=compact)
-    needs = [_need(one, fonts, lead=i == 0, compact=compact) for i, one in enumerate(readings)]
+    fonts = Fonts.of(font, compact=compact, lead=lead)
+    needs = [
+        _need(one, fonts, lead=lead and i == 0, compact=compact) for i, one in enumerate(readings)
+    ]
     free = width - gap(compact=compact) * (len(readings) - 1)
     spare = max(0.0, free - sum(needs)) / len(needs)
     shrink = min(1.0, free / sum(needs))
@@ -96,7 +99,7 @@ def _need(reading: Reading, fonts: Fonts, *, lead: bool, compact: bool) -> float
     names = QFontMetricsF(fonts.name)
     number = QFontMetricsF(fonts.lead if lead else fonts.number).horizontalAdvance(reading.text)
     unit = _unit(reading, compact=compact)
-    if unit:
+    if unit and (reading.known or not compact):
         number += QFontMetricsF(fonts.unit).horizontalAdvance(unit) + _UNIT_GAP
     widest = max(names.horizontalAdvance(reading.name), number)
     if compact:
@@ -107,8 +110,9 @@ def _need(reading: Reading, fonts: Fonts, *, lead: bool, compact: bool) -> float
 
 def _unit(reading: Reading, *, compact: bool) -> str:
     """Return what stands small behind the number; a compact reading has its `how` there."""
-    parts = [reading.unit if reading.known else "", reading.how if compact else ""]
-    return " ".join(part for part in parts if part)
+    if not reading.known:
+        return reading.detail if compact else ""
+    return f"{reading.unit} {reading.how}".strip() if compact else reading.unit
 
 
 def paint_reading(
@@ -118,17 +122,27 @@ def paint_reading(
     theme: Theme,
     font: QFont,
     *,
-    lead: bool = False,
+    lead: bool = True,
+    first: bool = False,
     compact: bool = False,
 ) -> None:
-    """Paint one reading into a box whose height is `row_height`."""
-    fonts = Fonts.of(font, compact=compact)
+    """Paint one reading into a box whose height is `row_height`.
+
+    Parameters
+    ----------
+    lead
+        Whether the row has a leading reading, with a larger number.
+    first
+        Whether this is it.
+    """
+    fonts = Fonts.of(font, compact=compact, lead=lead)
     names, biggest = QFontMetricsF(fonts.name), QFontMetricsF(fonts.lead)
     beside = _paint_name(painter, box, reading, theme, fonts, compact=compact)
     baseline = box.top() + names.height() + biggest.ascent()
-    big = fonts.lead if lead else fonts.number
+    leading = lead and first and not compact
+    big = fonts.lead if leading else fonts.number
     painter.setFont(big)
-    colour = theme.muted if not reading.known else theme.accent if lead else theme.text
+    colour = theme.muted if not reading.known else theme.accent if leading else theme.text
     painter.setPen(QColor(colour))
     painter.drawText(QPointF(box.left(), baseline), reading.text)
     unit = _unit(reading, compact=compact)
@@ -142,7 +156,9 @@ def paint_reading(
         painter.drawText(QPointF(left, baseline), unit)
     if not compact:
         top = box.top() + names.height() + biggest.height()
-        detail = reading.detail if beside else f"{reading.how}: {reading.detail}"
+        detail = (
+            reading.detail if beside or not reading.known else f"{reading.how}: {reading.detail}"
+        )
         _paint_detail(painter, QPointF(box.left(), top), box.width(), detail, theme, fonts.detail)
 
 

@@ -97,11 +97,12 @@ def _why_nothing(figures: Figures) -> str:
 
 
 def _readings(figures: Figures, reason: str) -> tuple[Reading, ...]:
-    tested = f"{count(figures.accepted)} / {count(figures.tested)} tested"
-    drafted = f"{count(figures.accepted)} / {count(figures.drafted)} drafted"
-    passes = f"{count(figures.emitted)} / {count(figures.rounds)} passes"
+    tested = f"{count(figures.accepted)}/{count(figures.tested)} tested"
+    drafted = f"{count(figures.accepted)}/{count(figures.drafted)} drafted"
+    passes = f"{count(figures.emitted)}/{count(figures.rounds)} passes"
     acceptance = figures.acceptance
-    of = f"if a = {percent(acceptance)} %" if acceptance is not None else ""
+    of = f"a = {percent(acceptance)} %" if acceptance is not None else ""
+    of = of.replace(" ", "\N{NO-BREAK SPACE}")  # an equation stays in one line
     return (
         _reading("acceptance", acceptance, tested, _ACCEPTANCE, reason, share=True),
         _reading("draft yield", figures.draft_yield, drafted, _YIELD, reason, share=True),

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 
 Side = Literal["target", "drafter"]
 
-_LENGTH = (
-    "Positions held after the round, in pages from the pool. Before the round, at its peak (after "
-    "the pass or the draft) and after the rollback are told apart below."
-)
-_BACK = (
-    "Peak - after: positions drafted or passed in this round that were not kept. Pages go back to "
-    "the pool when a rollback leaves them empty."
+_DEFINITION = (
+    "Positions held after the round. Before → peak → after: the peak is after the pass or the "
+    "draft, and what was not kept is given back. Pages go back to the pool when a rollback leaves "
+    "them empty."
 )
 
 
@@ -49,7 +46,7 @@ class CachesModel:
     Attributes
     ----------
     readings
-        Length and last rollback of the target's cache, then of the drafter's.
+        Length and rollbacks of the target's cache, and of the drafter's.
     pictures
         The target's cache and the drafter's in the round shown last.
     pages
@@ -83,9 +80,7 @@ class CachesModel:
             )
             for side in ("target", "drafter")
         }
-        self.readings = tuple(
-            one for picture in self.pictures for one in _readings(picture, totals[picture.side])
-        )
+        self.readings = tuple(_reading(one, totals[one.side]) for one in self.pictures)
         highest = [float(np.nanmax(one)) for one in self.pages if np.isfinite(one).any()]
         self.top = nice_top(max(highest, default=1.0))
 
@@ -97,19 +92,19 @@ class CachesModel:
         return target, drafter
 
 
-def _readings(picture: CachePicture, total: tuple[int, int]) -> tuple[Reading, Reading]:
+def _reading(picture: CachePicture, total: tuple[int, int]) -> Reading:
     name, span = f"{picture.side} cache", picture.span
     if span is None:
-        return (
-            Reading(name, DASH, "", How.MEASURED, picture.reason, _LENGTH),
-            Reading("given back", DASH, "", How.MEASURED, picture.reason, _BACK),
-        )
-    path = f"{count(span.before)}→{count(span.peak)}→{count(span.after)}"
-    held = f"positions in {plural(span.pages_after, 'page')} of {span.page_size}, {path}"
+        return Reading(name, DASH, "", How.MEASURED, picture.reason, _DEFINITION)
+    back = f"gave back {count(max(0, span.peak - span.after))}"
     pages = plural(span.pages_given_back, "page")
-    back = f"positions, {pages}; in all {count(total[0])}, {plural(total[1], 'page')}"
-    given_back = count(max(0, span.peak - span.after))
-    return (
-        Reading(name, count(span.after), "", How.MEASURED, held, _LENGTH),
-        Reading("given back", given_back, "", How.MEASURED, back, _BACK),
+    whole = f"in all {count(total[0])}, {plural(total[1], 'page')}"
+    path = f"{count(span.before)}→{count(span.peak)}→{count(span.after)}"
+    return Reading(
+        name,
+        count(span.after),
+        f"positions, {plural(span.pages_after, 'page')} of {span.page_size}",
+        How.MEASURED,
+        f"{path}: {back}, {pages}; {whole}",
+        _DEFINITION,
     )

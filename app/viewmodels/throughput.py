@@ -122,9 +122,8 @@ def _rate(value: float) -> str:
 def _interval(low: float | None, high: float | None) -> str:
     if low is None:
         return "no interval yet"
-    return (
-        f"95 %: {number(low)}–{number(high)}" if high is not None else f"95 %: over {number(low)}"
-    )
+    ends = f"over {number(low)}" if high is None else f"{number(low)}–{number(high)}"
+    return f"95 %: {ends}".replace(" ", "\N{NO-BREAK SPACE}")  # stays in one line
 
 
 def _speedup(figures: Figures) -> Reading:

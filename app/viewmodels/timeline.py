@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewmodels.columns import PHASES, columns_of
-from app.viewmodels.readings import milliseconds
+from app.viewmodels.readings import DASH, milliseconds
 from engine.trace.events import SettingsChanged
 
 if TYPE_CHECKING:
@@ -161,6 +161,10 @@ class TimelineModel:
         sums = self._columns.sums("accepted")
         return int(sums[index + 1] - sums[index])
 
+    def accepted_label(self, index: int) -> str:
+        """Write what a round kept; a dash where nothing was drafted."""
+        return str(self.accepted(index)) if self._document.rounds[index].drafted else DASH
+
     def shares(self, edges_ns: Array) -> dict[str, Array]:
         """Return each phase's share of the time between neighbouring edges, exactly.
 
@@ -221,7 +225,7 @@ class TimelineModel:
         """Say a round in one line: what was accepted, and its phases' milliseconds."""
         one = self._document.rounds[index]
         tested = one.accepted + one.rejected
-        verdict = f"{one.accepted} of {tested} tested accepted" if tested else "no draft"
+        verdict = f"{one.accepted}/{tested} accepted" if tested else "no draft"
         phases = self.phase_ns(index)
         if phase is not None:
             whole = milliseconds(sum(phases.values()))

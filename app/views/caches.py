@@ -81,7 +81,7 @@ class CachesView(QWidget):
         self._model: CachesModel | None = None
         self._presentation: Presentation | None = None
         self.setAccessibleName("Caches")
-        self.readings = ReadingRow("Cache figures", parent=self)
+        self.readings = ReadingRow("Cache figures", lead=False, parent=self)
         self.pages = PagesView(self)
         self.plot = Plot(
             "pages held",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from app.theme import Theme
 
+_AIR = 0.015  # of the axis of values, beyond each of its ends
 _FEWEST_ROUNDS = 8  # the axis is never shorter: a first round stays a point, not a plot
 
 
@@ -102,16 +103,16 @@ class Plot(QWidget):
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.enableAutoSIPrefix(False)
-            axis.setStyle(tickLength=0, tickTextOffset=5, maxTickLevel=0)
+            axis.setStyle(tickLength=0, tickTextOffset=5, maxTickLevel=0, tickAlpha=0)
         item.getAxis("bottom").setStyle(hideOverlappingLabels=True)
         # The right axis has the grid alone: an axis with a grid drops the labels at its ends.
         item.showAxis("right")
         grid = item.getAxis("right")
         grid.setStyle(showValues=False, tickLength=0, maxTickLevel=0)
-        grid.setWidth(1)
+        grid.setWidth(0)
         grid.setGrid(255)
         self._scale: Any = pg.AxisItem("right")
-        self._scale.setStyle(tickLength=0, tickTextOffset=5, maxTickLevel=0)
+        self._scale.setStyle(tickLength=0, tickTextOffset=5, maxTickLevel=0, tickAlpha=0)
         self._scale.enableAutoSIPrefix(False)
         item.layout.addItem(self._scale, 2, 3)
         self._scale.linkToView(item.getViewBox())
@@ -172,7 +173,9 @@ class Plot(QWidget):
         """
         self._rounds = max((len(one) for one in values), default=0)
         self.canvas.setXRange(1, max(self._rounds, _FEWEST_ROUNDS))
-        self.canvas.setYRange(0, top if np.isfinite(top) and top > 0 else 1)
+        upper = top if np.isfinite(top) and top > 0 else 1.0
+        # A little air, so that a curve along an end keeps its whole width.
+        self.canvas.setYRange(-_AIR * upper, (1 + _AIR) * upper)
         shown = False
         for curve, one in zip(self.curves, values, strict=True):
             finite = np.isfinite(one)
@@ -213,7 +216,9 @@ class Plot(QWidget):
             axis.setTickFont(scaled(self.font(), 0.82))
         for curve, line in zip(self.curves, self.lines, strict=True):
             style = Qt.PenStyle.DashLine if line.dashed else Qt.PenStyle.SolidLine
-            curve.setPen(pg.mkPen(theme_colour(theme, line.role), width=1, style=style))
+            # Cosmetic pens count the screen's own pixels: one logical pixel at every scale.
+            width = max(1, round(self.devicePixelRatioF()))
+            curve.setPen(pg.mkPen(theme_colour(theme, line.role), width=width, style=style))
         for span, role in self._bands:
             tint = QColor(theme_colour(theme, role))
             tint.setAlphaF(0.16)
@@ -222,7 +227,7 @@ class Plot(QWidget):
                 edge.setPen(pg.mkPen(None))
         for level, role in self._levels:
             colour = theme_colour(theme, role)
-            level.setPen(pg.mkPen(colour, width=1, style=Qt.PenStyle.DashLine))
+            level.setPen(pg.mkPen(colour, width=1.5, style=Qt.PenStyle.DashLine))
         self._marker.setPen(pg.mkPen(theme.focus, width=1))
         self._note.setStyleSheet(f"color: {theme.muted}; background: transparent;")
         self.header.set_theme(theme)

@@ -34,13 +34,23 @@ class ReadingRow(QWidget):
         Accessible name.
     compact
         A small row: name and number alone, the rest on hover.
+    lead
+        Whether the first number is larger than the others.
     """
 
-    def __init__(self, name: str, *, compact: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        compact: bool = False,
+        lead: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._readings: tuple[Reading, ...] = ()
         self._theme: Theme | None = None
         self._compact = compact
+        self._lead = lead
         self._current = 0
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -67,7 +77,7 @@ class ReadingRow(QWidget):
 
     def sizeHint(self) -> QSize:
         """Wide enough for a dock, as high as its lines."""
-        height = row_height(self.font(), compact=self._compact) + 2 * _MARGIN
+        height = row_height(self.font(), compact=self._compact, lead=self._lead) + 2 * _MARGIN
         return QSize(380, round(height + 0.5))
 
     def minimumSizeHint(self) -> QSize:
@@ -77,7 +87,11 @@ class ReadingRow(QWidget):
     def box(self, index: int) -> QRectF:
         """Return where a reading stands."""
         spans = columns(
-            self._readings, self.width() - 2.0 * _MARGIN, self.font(), compact=self._compact
+            self._readings,
+            self.width() - 2.0 * _MARGIN,
+            self.font(),
+            compact=self._compact,
+            lead=self._lead,
         )
         left, width = spans[index]
         return QRectF(_MARGIN + left, _MARGIN, width, self.height() - 2.0 * _MARGIN)
@@ -100,7 +114,8 @@ class ReadingRow(QWidget):
                 reading,
                 self._theme,
                 self.font(),
-                lead=i == 0 and not self._compact,
+                lead=self._lead,
+                first=i == 0,
                 compact=self._compact,
             )
             if self.hasFocus() and i == self._current:

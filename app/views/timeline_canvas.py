@@ -12,7 +12,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.painting.timeline import ACCEPTED_ROW, ROWS, Geometry, Work, paint_timeline
+from app.painting.timeline import Work, paint_timeline
+from app.painting.timeline_frame import ACCEPTED_ROW, ROWS, Geometry
 from app.viewmodels.time_window import TimeWindow
 
 if TYPE_CHECKING:
