@@ -45,6 +45,7 @@ class Highlights:
 
 
 NO_HIGHLIGHTS = Highlights()
+_RING = 6.0  # how far a ring may stand out at the sides
 
 
 def paint_strip(
@@ -71,7 +72,7 @@ def paint_strip(
     first = max(0, int(scroll // layout.row_height))
     last = min(len(layout.rows), int((scroll + rect.height()) // layout.row_height) + 1)
     painter.save()
-    painter.setClipRect(rect)
+    painter.setClipRect(rect.adjusted(-_RING, 0, _RING, 0))
     painter.translate(rect.left(), rect.top() - scroll)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     work = _Work(painter, layout, chips, theme, highlights)

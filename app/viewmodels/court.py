@@ -10,20 +10,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from app.viewmodels.court_bars import Bar, bars_of, with_mass
-from app.viewmodels.court_figures import Reading, readings
+from app.viewmodels.court_figures import readings
 from app.viewmodels.meanings import MEANINGS
-from app.viewmodels.numbers import token_label
+from app.viewmodels.numbers import probability, token_label
 from app.viewmodels.refs import CLOSING_SLOT, TokenRef
-from app.viewmodels.verdict_words import closing_words, drafted_words, one_hot_words
+from app.viewmodels.verdict_words import (
+    closing_words,
+    drafted_words,
+    one_hot_words,
+    threshold_words,
+)
 from engine.trace.events import ClosingToken, DraftedToken, Fate
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
+    from app.viewmodels.readings import Reading
     from engine.trace.events import Round
 
 EMPTY_COURT = "No token has been judged yet. Click a token in the text to bring it here."
 UNOBSERVED = "This run was recorded without observation: only the token's own numbers are known."
+UNRECORDED = "No laws were recorded for this token: only its own numbers are known."
+ABANDONED = "Its laws follow the rejected token: they belong to a text that was given up."
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,25 @@ class Case:
     notes: tuple[str, ...]
     readings: tuple[Reading, ...]
     pinned: bool
+
+    def in_words(self) -> str:
+        """Return the whole case as text, for a screen reader."""
+        bars = (
+            f"{bar.label}: "
+            + ", ".join(
+                f"{name} {probability(value)}"
+                for name, value in zip(
+                    ("p_target", "q_draft", "residual"),
+                    (bar.p_target, bar.q_draft, bar.residual),
+                    strict=True,
+                )
+                if value is not None
+            )
+            for bar in self.bars
+        )
+        numbers = (reading.spoken for reading in self.readings)
+        head = f"{self.label}, {self.fate}. {self.place}."
+        return "\n".join((head, self.verdict, *self.notes, *numbers, *bars))
 
     def rows(self, limit: int) -> tuple[Bar, ...]:
         """Return at most `limit` bars: the token's own are kept, the rest's mass grows."""
@@ -155,6 +182,9 @@ class CourtModel:
             fate = str(token.fate) if judged else "pending"
             verdict = drafted_words(one, ref.slot, greedy=greedy) if judged else MEANINGS["pending"]
             notes.append(one_hot_words(one, token, greedy=greedy))
+            notes.append(threshold_words(token) if judged else "")
+            if judged and token.fate is Fate.DISCARDED and token.laws is not None:
+                notes.append(ABANDONED)
             threshold, u = (token.acceptance_probability, token.u) if judged else (None, None)
             tested = judged and token.fate in (Fate.ACCEPTED, Fate.REJECTED)
         else:
@@ -162,7 +192,8 @@ class CourtModel:
             judged, tested, threshold, u = True, False, None, token.u
             fate, verdict = str(token.kind), closing_words(one, greedy=greedy)
         if token.laws is None:
-            notes.append(UNOBSERVED)
+            started = self._document.started
+            notes.append(UNOBSERVED if started and started.top_n == 0 else UNRECORDED)
         elif self.show_raw:
             notes.append("Bars show the raw law; the verdict comes from the processed one.")
         return Case(

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from app.viewmodels.numbers import probability
+from app.viewmodels.readings import DASH, How, Reading
 from engine.trace.events import ClosingKind, ClosingToken, DraftedToken, Fate
 
 if TYPE_CHECKING:
     from engine.trace.events import Laws
-
-
-class Reading(NamedTuple):
-    """A number with its name, how it was obtained and what it divides by or sums over."""
-
-    name: str
-    value: str
-    how: Literal["measured", "derived"]
-    meaning: str
-
 
 _FROM = {
     ClosingKind.CORRECTION: "the residual",
@@ -38,67 +29,73 @@ def readings(
     return (*own, *(_of_laws(token.laws, judged=judged) if token.laws is not None else ()))
 
 
+def _reading(
+    name: str, value: float | None, how: How, detail: str, definition: str, unit: str = ""
+) -> Reading:
+    text = DASH if value is None else f"{value:.2f}" if unit else probability(value)
+    return Reading(name, text, unit, how, detail, definition)
+
+
 def _drafted(token: DraftedToken, *, judged: bool, greedy: bool) -> list[Reading]:
     found = [
-        Reading(
+        _reading(
+            "p_target",
+            token.p_target if judged else None,
+            How.MEASURED,
+            "of this token" if judged else "known after the pass",
+            "Probability of this token in the target's law after temperature, top-k and top-p, "
+            "from the round's one pass.",
+        ),
+        _reading(
             "q_draft",
-            probability(token.q_draft),
-            "measured",
+            token.q_draft,
+            How.MEASURED,
+            "of this token",
             "Probability of this token in the drafter's law, the one it was drawn from.",
-        )
+        ),
     ]
-    if not judged:
-        return found
-    if token.p_target is not None:
-        found.insert(
-            0,
-            Reading(
-                "p_target",
-                probability(token.p_target),
-                "measured",
-                "Probability of this token in the target's law after temperature, top-k and top-p, "
-                "from the round's one pass.",
-            ),
+    if judged and token.fate in (Fate.ACCEPTED, Fate.REJECTED) and not greedy:
+        found.append(
+            _reading(
+                "threshold",
+                token.acceptance_probability,
+                How.DERIVED,
+                "p_target / q_draft, at most 1",
+                "min(1, p_target / q_draft): the chance that this token is kept.",
+            )
         )
-    if token.fate in (Fate.ACCEPTED, Fate.REJECTED) and not greedy:
-        if token.acceptance_probability is not None:
-            found.append(
-                Reading(
-                    "threshold",
-                    probability(token.acceptance_probability),
-                    "derived",
-                    "min(1, p_target / q_draft): the chance that this token is kept.",
-                )
+        found.append(
+            _reading(
+                "u",
+                token.u,
+                How.MEASURED,
+                "uniform on [0, 1)",
+                "The uniform of this test; a function of seed, position and purpose.",
             )
-        if token.u is not None:
-            found.append(
-                Reading(
-                    "u",
-                    probability(token.u),
-                    "measured",
-                    "The uniform on [0, 1) of this test; a function of seed and position.",
-                )
-            )
+        )
     return found
 
 
 def _closing(token: ClosingToken, *, greedy: bool) -> list[Reading]:
+    law = _FROM[token.kind]
     found = [
-        Reading(
+        _reading(
             "probability",
-            probability(token.probability),
-            "measured",
-            f"Probability of this token in {_FROM[token.kind]}, the law it was drawn from.",
+            token.probability,
+            How.MEASURED,
+            f"of this token in {law}",
+            f"Probability of this token in {law}, the law it was drawn from.",
         )
     ]
     if token.u is not None and not greedy:
         found.append(
-            Reading(
+            _reading(
                 "u",
-                probability(token.u),
-                "measured",
-                "The uniform on [0, 1) of this draw: the token at which the cumulative law, in "
-                "order of token ids, passes it.",
+                token.u,
+                How.MEASURED,
+                "uniform on [0, 1)",
+                "The uniform of this draw: it picks the token at which the cumulative sum of "
+                f"{law}, in the order of token ids, passes it.",
             )
         )
     return found
@@ -108,31 +105,35 @@ def _of_laws(laws: Laws, *, judged: bool) -> list[Reading]:
     found = []
     if judged and laws.overlap is not None:
         found.append(
-            Reading(
+            _reading(
                 "overlap",
-                probability(laws.overlap),
-                "derived",
-                "Sum of min(p_target, q_draft) over the whole vocabulary: the chance that a token "
-                "drafted here is kept.",
+                laws.overlap,
+                How.DERIVED,
+                "sum of min(p_target, q_draft)",
+                "Summed over the whole vocabulary: the chance that a token drafted here is kept.",
             )
         )
     if judged:
         found.append(
-            Reading(
-                "entropy of p_target",
-                f"{laws.entropy_target:.2f} nats",
-                "derived",
-                "Of the processed law, over the whole vocabulary; "
-                f"the raw law's is {laws.entropy_raw:.2f} nats.",
+            _reading(
+                "entropy, target",
+                laws.entropy_target,
+                How.DERIVED,
+                "of p_target",
+                "Of the processed law, over the whole vocabulary. "
+                f"The raw law's is {laws.entropy_raw:.2f} nats.",
+                "nats",
             )
         )
     if laws.q_draft:
         found.append(
-            Reading(
-                "entropy of q_draft",
-                f"{laws.entropy_draft:.2f} nats",
-                "derived",
+            _reading(
+                "entropy, draft",
+                laws.entropy_draft,
+                How.DERIVED,
+                "of q_draft",
                 "Of the drafter's law, over the whole vocabulary.",
+                "nats",
             )
         )
     return found

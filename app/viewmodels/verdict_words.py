@@ -87,6 +87,17 @@ def one_hot_words(one: Round, token: DraftedToken, *, greedy: bool) -> str:
     return "q_draft is one-hot here: the threshold is p_target itself."
 
 
+def threshold_words(token: DraftedToken) -> str:
+    """Say what a threshold at its end means for a token that was tested, else ""."""
+    if token.u is None or token.fate not in (Fate.ACCEPTED, Fate.REJECTED):
+        return ""
+    if token.acceptance_probability == 1.0:
+        return "The ratio p_target / q_draft is not below 1 here, so every u on [0, 1) is under it."
+    if token.acceptance_probability == 0.0:
+        return "p_target is 0 here, so no u is below the threshold."
+    return ""
+
+
 def _compared(token: DraftedToken, sign: str) -> str:
     """Write u against the threshold with digits enough to tell them apart."""
     u, threshold = token.u or 0.0, token.acceptance_probability or 0.0

@@ -1,0 +1,257 @@
+"""The strip's area: its layout in a scroll area, painted where it changed, following the end.
+
+Knows a strip's model, layout and painting. Knows no key, no pointer and no other panel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.fonts import base_points, code_font, ui_font
+from app.painting.strip import Highlights, paint_strip
+from app.painting.strip_layout import SMALL, StripLayout
+from app.theme import LIGHT
+from app.viewmodels.strip import StripModel
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
+
+    from app.theme import Theme
+    from app.viewmodels.document import Document
+    from app.viewmodels.presentation import Presentation
+    from app.viewmodels.refs import TokenRef
+
+MARGIN = 18
+DEFAULT_POINTS = 14.0
+LEAST_POINTS, MOST_POINTS = 8.0, 72.0
+_ZOOM = 1.1
+_OVERHANG = 4  # rings and ticks stand out of their row by less than this
+
+
+class StripArea(QAbstractScrollArea):
+    """The text with every token's fate, scrolled; `StripView` adds keys and pointer.
+
+    Attributes
+    ----------
+    painted_items
+        Items painted by the last paint event: tests count this work.
+    hovered, focused, pinned
+        Tokens that stand out.
+    """
+
+    point_size_changed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.painted_items = 0
+        self.hovered: TokenRef | None = None
+        self.focused: TokenRef | None = None
+        self.pinned: TokenRef | None = None
+        self._theme = LIGHT
+        self._document: Document | None = None
+        self._model: StripModel | None = None
+        self._points = DEFAULT_POINTS
+        self._layout = StripLayout(*self._fonts(), 400.0)
+        self._notice = ""
+        self._following = True
+        self._adjusting = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+
+    def set_state(self, document: Document, presentation: Presentation) -> None:
+        """Show this document from now on, as far as the presentation has come."""
+        self._document = document
+        self._model = StripModel(document, presentation)
+        self.hovered = self.focused = self.pinned = None
+        self._layout.update([], 0)
+        self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint with this theme."""
+        self._theme = theme
+        self.viewport().update()
+
+    @property
+    def model(self) -> StripModel | None:
+        """What is shown; None before `set_state`."""
+        return self._model
+
+    @property
+    def placed(self) -> StripLayout:
+        """Where it is shown, below the margin."""
+        return self._layout
+
+    def refresh(self) -> None:
+        """Follow the presentation: lay out and paint what changed, and the end if it was seen."""
+        if self._model is None:
+            return
+        first = self._model.refresh()
+        chips = self._model.chips
+        if first < len(chips) or len(chips) != self._layout.count:
+            row = self._layout.update(chips, first)
+            self._adjust_range()
+            self._update_from(row)
+        if self._model.notice != self._notice:
+            self._notice = self._model.notice
+            self._adjust_range()
+            self.viewport().update()
+
+    def set_show_drafts(self, show: bool) -> None:
+        """Keep rejected, discarded and cut tokens in place, or hide them once a round is done."""
+        if self._model is not None:
+            self._model.show_drafts = show
+            self.refresh()
+
+    @property
+    def point_size(self) -> float:
+        """Size of the text in points."""
+        return self._points
+
+    def set_point_size(self, points: float) -> None:
+        """Show the text at this size, kept within what can be read and what fits."""
+        points = min(max(points, LEAST_POINTS), MOST_POINTS)
+        if points == self._points:
+            return
+        self._points = points
+        self._layout.set_font(*self._fonts())
+        self._lay_out()
+        self.point_size_changed.emit(points)
+
+    def zoom_in(self) -> None:
+        """Make the text larger."""
+        self.set_point_size(self._points * _ZOOM)
+
+    def zoom_out(self) -> None:
+        """Make the text smaller."""
+        self.set_point_size(self._points / _ZOOM)
+
+    def zoom_reset(self) -> None:
+        """Show the text at its first size."""
+        self.set_point_size(DEFAULT_POINTS)
+
+    def set_pinned(self, ref: TokenRef | None) -> None:
+        """Mark the token that the court shows, or none."""
+        if ref != self.pinned:
+            self.pinned = ref
+            self.viewport().update()
+
+    def sizeHint(self) -> QSize:
+        """Ask for a paragraph's worth."""
+        return QSize(640, 320)
+
+    def index_of(self, ref: TokenRef | None) -> int | None:
+        """Return the chip of a token, if it is shown."""
+        return self._model.index_of(ref) if ref is not None and self._model is not None else None
+
+    def chip_rect(self, chip: int) -> QRect:
+        """Return where a chip begins, in the viewport's coordinates."""
+        row, placed = self._layout.parts_of(chip)[0]
+        box = self._layout.box(row, placed)
+        return box.translated(MARGIN, MARGIN - self._offset()).toAlignedRect()
+
+    def show_chip(self, chip: int) -> None:
+        """Scroll as little as needed for a chip to be seen."""
+        rect = self.chip_rect(chip)
+        bar = self.verticalScrollBar()
+        room = round(self._layout.row_height / 2)
+        if rect.top() < room:
+            bar.setValue(bar.value() + rect.top() - room)
+        elif rect.bottom() > self.viewport().height() - room:
+            bar.setValue(bar.value() + rect.bottom() - self.viewport().height() + room)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows that the event touches."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), QColor(self._theme.base))
+        self.painted_items = 0
+        if self._model is not None:
+            rect = QRectF(event.rect())
+            rect.setLeft(MARGIN)
+            rect.setRight(self.viewport().width() - MARGIN)
+            self.painted_items = paint_strip(
+                painter,
+                rect,
+                self._layout,
+                self._model.chips,
+                self._theme,
+                scroll=self._offset() + rect.top() - MARGIN,
+                highlights=self._highlights(),
+            )
+            self._paint_notice(painter)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap the text to the new width."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _fonts(self) -> tuple[QFont, QFont]:
+        scale = self._points / base_points()
+        return ui_font(scale), code_font(scale * SMALL)
+
+    def _lay_out(self) -> None:
+        self._layout.set_width(max(40.0, self.viewport().width() - 2.0 * MARGIN))
+        if self._model is not None and self._layout.count != len(self._model.chips):
+            self._layout.update(self._model.chips, 0)
+        self._adjust_range()
+        self.viewport().update()
+
+    def _adjust_range(self) -> None:
+        """Fit the scroll bar to the text and stay at its end if the end was seen."""
+        bar = self.verticalScrollBar()
+        line = self._layout.row_height
+        notice = line * 1.4 if self._notice and self._layout.count else 0.0
+        height = self._layout.height + notice + 2 * MARGIN
+        self._adjusting = True
+        bar.setPageStep(self.viewport().height())
+        bar.setSingleStep(round(line))
+        bar.setRange(0, max(0, round(height - self.viewport().height())))
+        if self._following:
+            bar.setValue(bar.maximum())
+        self._adjusting = False
+
+    def _scrolled(self, value: int) -> None:
+        if not self._adjusting:
+            self._following = value >= self.verticalScrollBar().maximum() - 2
+        self.viewport().update()
+
+    def _offset(self) -> float:
+        return float(self.verticalScrollBar().value())
+
+    def _update_from(self, row: int) -> None:
+        """Ask for a painting from a row down."""
+        top = int(row * self._layout.row_height + MARGIN - self._offset()) - _OVERHANG
+        below = self.viewport().rect()
+        below.setTop(max(0, top))
+        if below.height() > 0:
+            self.viewport().update(below)
+
+    def _highlights(self) -> Highlights:
+        told = next((ref for ref in (self.hovered, self.focused, self.pinned) if ref), None)
+        source = self._model.source(told) if self._model is not None and told else None
+        found = self.index_of(source)
+        return Highlights(
+            hovered=self.index_of(self.hovered),
+            pinned=self.index_of(self.pinned),
+            focused=self.index_of(self.focused) if self.hasFocus() else None,
+            sources=frozenset() if found is None else frozenset((found,)),
+        )
+
+    def _paint_notice(self, painter: QPainter) -> None:
+        """Write below the text how the run ended, or in its place that nothing was run."""
+        if not self._notice:
+            return
+        painter.setFont(ui_font(max(1.0, self._points / base_points() * SMALL)))
+        painter.setPen(QColor(self._theme.muted))
+        room = QRectF(self.viewport().rect()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        if self._layout.count:
+            room.setTop(MARGIN + self._layout.height - self._offset())
+            room.setHeight(self._layout.row_height * 1.4)
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, flags, self._notice)
