@@ -98,13 +98,20 @@ def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
 
 
 def _nucleus(law: Tensor, top_p: float) -> Tensor:
-    """Keep the fewest most probable tokens that hold `top_p` of the mass; at least one."""
+    """Keep the fewest most probable tokens that hold `top_p` of the mass; at least one.
+
+    Among equally probable ones the lowest ids are kept, as for the argmax.
+    """
     count = min(_NUCLEUS_GUESS, law.shape[-1])
-    values, order = law.topk(count, dim=-1)
+    values = law.topk(count, dim=-1).values
     if count < law.shape[-1] and bool((values.sum(dim=-1) < top_p).any()):
-        values, order = law.sort(dim=-1, descending=True, stable=True)
+        values = law.sort(dim=-1, descending=True).values
     before = values.cumsum(dim=-1) - values  # mass of the more probable tokens
-    kept = torch.zeros_like(law).scatter_(1, order, values * (before < top_p))
+    size = (before < top_p).sum(dim=-1, keepdim=True)  # of the nucleus, at least 1
+    smallest = values.gather(1, size - 1)
+    above, equal = law > smallest, law == smallest
+    room = size - above.sum(dim=-1, keepdim=True)
+    kept = law * (above | (equal & (equal.cumsum(dim=-1) <= room)))
     return kept / kept.sum(dim=-1, keepdim=True)
 
 

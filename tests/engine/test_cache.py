@@ -1,0 +1,115 @@
+"""The cache as a state machine, against a plain list of rows."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from engine.cache import BLOCK, PAGE_SIZE, KVCache, PagePool
+
+LAYERS, KV_HEADS, HEAD_DIM = 2, 2, 4
+
+
+def rows(first: int, count: int) -> torch.Tensor:
+    """Rows that are all different; [KV_HEADS, count, HEAD_DIM]."""
+    numbers = torch.arange(first, first + count, dtype=torch.float32)[None, :, None]
+    return numbers + torch.arange(KV_HEADS)[:, None, None] / 8 + torch.zeros(1, 1, HEAD_DIM)
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """Two sequences share one small pool and must never see each other's rows."""
+
+    @initialize()
+    def start(self) -> None:
+        self.pool = PagePool(LAYERS, KV_HEADS, HEAD_DIM, pages=4)
+        self.caches = [KVCache(self.pool), KVCache(self.pool)]
+        self.models: list[list[float]] = [[], []]
+        self.next = 0
+
+    @rule(which=st.integers(0, 1), count=st.integers(1, 70), padding=st.integers(0, 20))
+    def append(self, which: int, count: int, padding: int) -> None:
+        cache = self.caches[which]
+        cache.reserve(count + padding)
+        new = rows(self.next, count + padding)
+        for layer in range(LAYERS):
+            cache.write(layer, new + 0.5 * layer, -new)
+        cache.append(count)
+        self.models[which] += [float(self.next + i) for i in range(count)]
+        self.next += count + padding
+
+    @rule(which=st.integers(0, 1), share=st.floats(0, 1))
+    def truncate(self, which: int, share: float) -> None:
+        length = int(share * len(self.models[which]))
+        self.caches[which].truncate(length)
+        del self.models[which][length:]
+        assert self.caches[which].pages == -(-length // PAGE_SIZE)
+
+    @rule(which=st.integers(0, 1))
+    def close(self, which: int) -> None:
+        self.caches[which].close()
+        self.caches[which] = KVCache(self.pool)
+        self.models[which] = []
+
+    @invariant()
+    def rows_are_what_was_appended(self) -> None:
+        for cache, model in zip(self.caches, self.models, strict=True):
+            assert cache.length == len(model)
+            expected = torch.tensor(model)
+            for layer in range(LAYERS):
+                keys, values = cache.view(layer, 0, len(model))
+                assert torch.equal(keys[0, :, 0], expected + 0.5 * layer)
+                assert torch.equal(values[0, :, 0], -expected)
+
+    @invariant()
+    def rows_past_the_end_are_finite_and_readable(self) -> None:
+        for cache in self.caches:
+            begin = cache.length // BLOCK * BLOCK
+            keys, _ = cache.view(0, begin, begin + BLOCK)
+            if cache.pages:
+                assert keys.shape[1] == BLOCK
+                assert bool(torch.isfinite(keys).all())
+
+    @invariant()
+    def every_page_is_held_once(self) -> None:
+        held = sum(cache.pages for cache in self.caches)
+        assert held == self.pool.pages_held <= self.pool.pages
+
+
+TestCacheStateMachine = CacheMachine.TestCase
+TestCacheStateMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+def test_a_truncation_gives_whole_pages_back() -> None:
+    cache = KVCache(PagePool(1, 1, 4))
+    cache.append(PAGE_SIZE + 1)
+    assert cache.pages == 2
+    cache.truncate(PAGE_SIZE)
+    assert cache.pages == 1
+    cache.truncate(0)
+    assert cache.pages == 0
+
+
+def test_a_blocked_sequence_moves_once_to_a_larger_run() -> None:
+    pool = PagePool(1, 1, 4, pages=16)
+    first, second = KVCache(pool), KVCache(pool)
+    first.append(PAGE_SIZE)
+    second.append(PAGE_SIZE)
+    moves = 0
+    start = first.view(0, 0, 1)[0].data_ptr()
+    for _ in range(4 * PAGE_SIZE):
+        first.append(1)
+        now = first.view(0, 0, 1)[0].data_ptr()
+        moves += now != start
+        start = now
+    assert moves <= 1
+
+
+@pytest.mark.parametrize("length", [-1, 6])
+def test_a_truncation_beyond_the_length_is_refused(length: int) -> None:
+    cache = KVCache(PagePool(1, 1, 4))
+    cache.append(5)
+    with pytest.raises(ValueError, match="cannot truncate"):
+        cache.truncate(length)
