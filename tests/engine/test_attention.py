@@ -1,0 +1,68 @@
+"""Attention in blocks: right, and rows that depend on nothing but what they see."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+
+from engine.cache import BLOCK, KVCache, PagePool
+from engine.models.attention import attend, causal_masks
+
+HEADS, KV_HEADS, HEAD_DIM = 6, 2, 16
+
+
+@pytest.fixture
+def cache() -> KVCache:
+    """Three blocks and a bit of random keys and values."""
+    generator = torch.Generator().manual_seed(3)
+    length = 3 * BLOCK + 40
+    cache = KVCache(PagePool(1, KV_HEADS, HEAD_DIM))
+    cache.reserve(length)
+    shape = (KV_HEADS, length, HEAD_DIM)
+    cache.write(0, torch.randn(shape, generator=generator), torch.randn(shape, generator=generator))
+    cache.append(length)
+    return cache
+
+
+def queries(count: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(4)
+    return torch.randn(count, HEADS, HEAD_DIM, generator=generator)
+
+
+def run(cache: KVCache, rows: torch.Tensor, first: int) -> torch.Tensor:
+    masks = causal_masks(first, rows.shape[0], HEADS // KV_HEADS, rows)
+    return attend(rows, cache, 0, masks)
+
+
+@pytest.mark.parametrize("first", [0, 5, BLOCK - 3, BLOCK, 2 * BLOCK + 7])
+def test_attention_is_the_textbook_softmax(cache: KVCache, first: int) -> None:
+    rows = queries(8)
+    keys, values = cache.view(0, 0, first + 8)
+    seen = torch.arange(first + 8)[None, :] <= first + torch.arange(8)[:, None]
+    expected = functional.scaled_dot_product_attention(
+        rows.transpose(0, 1)[None], keys[None], values[None], attn_mask=seen, enable_gqa=True
+    )
+    expected = expected[0].transpose(0, 1).reshape(8, HEADS * HEAD_DIM)
+    assert float((run(cache, rows, first) - expected).abs().max()) < 1e-5
+
+
+def test_rows_do_not_depend_on_the_width_or_on_what_lies_behind_them(cache: KVCache) -> None:
+    # The kernels round a product of few rows differently; 8 rows stand for the padded widths.
+    rows = queries(24)
+    for first in range(BLOCK - 12, BLOCK + 12):
+        wide = run(cache, rows, first)
+        assert torch.equal(run(cache, rows[:8], first), wide[:8])
+        later = run(cache, rows[6:20], first + 6)
+        assert torch.equal(later, wide[6:20])
+
+
+def test_masked_rows_of_garbage_change_nothing(cache: KVCache) -> None:
+    rows = queries(8)
+    before = run(cache, rows, BLOCK + 3)
+    length = cache.length
+    cache.truncate(BLOCK + 11)
+    garbage = torch.full((KV_HEADS, length - cache.length, HEAD_DIM), 1e20)
+    cache.reserve(garbage.shape[1])
+    cache.write(0, garbage, garbage)
+    assert torch.equal(run(cache, rows, BLOCK + 3), before)
