@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     try:
         if not arguments or arguments[0] not in COMMANDS:
-            return _open_window(window_parser().parse_args(arguments))
+            return _open_window(_window_options(arguments))
         options = command_parser().parse_args(arguments)
     except SystemExit as done:  # argparse has printed help or what is wrong
         return done.code if isinstance(done.code, int) else 1
@@ -68,6 +68,14 @@ def _command(options: argparse.Namespace) -> int:
     from app.cli.export import export
 
     return export(options)
+
+
+def _window_options(arguments: list[str]) -> argparse.Namespace:
+    parser = window_parser()
+    options = parser.parse_args(arguments)
+    if options.trace is not None and not options.trace.exists():
+        parser.error(f"there is no command and no file {str(options.trace)!r}")
+    return options
 
 
 def _open_window(options: argparse.Namespace) -> int:
