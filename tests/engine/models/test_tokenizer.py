@@ -1,0 +1,297 @@
+"""Tokenizers from folders and from GGUF metadata: one behaviour, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer as Backend
+from tokenizers import decoders, models, pre_tokenizers, processors
+
+from engine.errors import DraftscopeError
+from engine.models.gguf_tokenizer import PRE_TOKENIZERS, backend_from_gguf
+from engine.models.pieces import piece_decoder
+from engine.models.tokenizer import Tokenizer, open_tokenizer
+from tests.engine.models.model_files import (
+    CONFIG,
+    SPECIALS,
+    byte_entries,
+    byte_level_backend,
+    tensors,
+    write_gguf,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w"]
+ENTRIES = [*byte_entries(), "he", "ll", "hell", "hello", "Ġw"]
+METADATA: dict[str, Any] = {
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "smollm",
+    "tokenizer.ggml.tokens": ENTRIES,
+    "tokenizer.ggml.token_type": [3] * len(SPECIALS) + [1] * (len(ENTRIES) - len(SPECIALS)),
+    "tokenizer.ggml.merges": MERGES,
+    "tokenizer.ggml.bos_token_id": 0,
+    "tokenizer.ggml.eos_token_id": 1,
+}
+
+
+def from_metadata(**changes: Any) -> Tokenizer:
+    names = {f"tokenizer.ggml.{key}": value for key, value in changes.items()}
+    return Tokenizer(backend_from_gguf({**METADATA, **names}, "a.gguf"))
+
+
+def texts(tokenizer: Tokenizer, text: str) -> list[str]:
+    return [tokenizer.piece(token).decode() for token in tokenizer.encode(text)]
+
+
+def write_tokenizer(folder: Path, backend: Backend) -> Path:
+    folder.mkdir(exist_ok=True)
+    backend.save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    return folder
+
+
+def test_merges_and_control_tokens_of_gguf_metadata_are_used() -> None:
+    tokenizer = from_metadata()
+    assert texts(tokenizer, "hello w<|turn|>hell") == ["hello", " w", "<|turn|>", "hell"]
+    assert [tokenizer.is_special(token) for token in (0, 1, 2, 3)] == [True, True, True, False]
+    assert tokenizer.vocabulary == len(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("pre", "pieces"),
+    [
+        ("smollm", ["a", "1", "2", " ", "3", "  ", " b", "'ll", "!?", "\n", "\n", "c"]),
+        ("gpt-2", ["a", "12", " 3", "  ", " b", "'ll", "!?", "\n", "\n", "c"]),
+        ("llama-bpe", ["a", "12", " ", "3", "  ", " b", "'ll", "!?\n\n", "c"]),
+        ("qwen2", ["a", "1", "2", " ", "3", "  ", " b", "'ll", "!?\n\n", "c"]),
+    ],
+)
+def test_text_is_split_as_the_models_own_tokenizer_does(pre: str, pieces: list[str]) -> None:
+    split = PRE_TOKENIZERS[pre]().pre_tokenize_str("a12 3   b'll!?\n\nc")
+    decoder = piece_decoder({"type": "ByteLevel"})
+    assert [decoder.piece(text).decode() for text, _ in split] == pieces
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pre": "tekken"}, r"tekken.*smollm, gpt-2, llama-bpe, qwen2"),
+        ({"pre": None}, "None"),
+        ({"model": "llama"}, "kind llama"),
+        ({"model": None}, "no tokenizer"),
+        ({"tokens": []}, "no list of tokens"),
+        ({"tokens": ["a", "a"], "token_type": [1, 1], "merges": []}, "twice"),
+        ({"token_type": [1]}, "does not fit"),
+        ({"merges": None}, "no list of merges"),
+        ({"merges": ["he zz"]}, "he zz"),
+        ({"merges": ["hello"]}, "hello"),
+    ],
+)
+def test_gguf_tokenizers_that_are_not_understood_are_refused(
+    changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(DraftscopeError, match=said):
+        from_metadata(**changes)
+
+
+def test_beginning_token_is_put_only_where_asked() -> None:
+    tokenizer = from_metadata(add_bos_token=True)
+    assert tokenizer.encode("hello", add_special=True)[0] == 0
+    assert tokenizer.encode("hello") == from_metadata().encode("hello", add_special=True)
+    assert len(tokenizer.encode("hello")) == 1
+
+
+def test_unused_entries_that_pad_the_end_are_no_part_of_the_vocabulary() -> None:
+    padded = from_metadata(
+        tokens=[*ENTRIES, "[PAD1]", "[PAD2]"],
+        token_type=[*METADATA["tokenizer.ggml.token_type"], 5, 5],
+    )
+    assert padded.vocabulary == len(ENTRIES)
+    assert padded.identical_to(from_metadata()) is None
+
+
+def test_user_defined_tokens_are_text_and_recognised_whole() -> None:
+    spaces = "  \t"
+    tokenizer = from_metadata(
+        tokens=[*ENTRIES, spaces], token_type=[*METADATA["tokenizer.ggml.token_type"], 4]
+    )
+    (token,) = tokenizer.encode(spaces)
+    assert not tokenizer.is_special(token)
+    assert tokenizer.decode([token]) == spaces
+
+
+def test_folder_and_gguf_file_of_one_model_agree(tmp_path: Path) -> None:
+    backend = backend_from_gguf(METADATA, "a.gguf")
+    folder = open_tokenizer(write_tokenizer(tmp_path / "folder", backend))
+    file = open_tokenizer(write_gguf(tmp_path / "a.gguf", tensors(), METADATA))
+    assert folder.identical_to(file) is None
+    assert (folder.end_tokens, folder.bos) == ((2,), 1)  # of config.json
+    assert (file.end_tokens, file.bos) == ((1,), 0)
+    for text in ("hello world 12", "  é中😊\n", "<|turn|>x"):
+        assert folder.encode(text) == file.encode(text)
+
+
+def test_the_first_differing_entry_is_named() -> None:
+    tokenizer, other = from_metadata(), from_metadata(tokens=[*ENTRIES[:-1], "Ġv"], merges=[])
+    last = len(ENTRIES) - 1
+    assert tokenizer.identical_to(other) == (
+        f"The vocabularies differ first at token {last}: 'Ġw' and 'Ġv'."
+    )
+    shorter = Tokenizer(byte_level_backend())
+    assert "differ in size" in str(tokenizer.identical_to(shorter))
+
+
+@given(st.text())
+def test_every_text_comes_back_as_it_was(text: str) -> None:
+    tokenizer = from_metadata()
+    assert tokenizer.decode(tokenizer.encode(text), skip_special=False) == text
+
+
+def test_pieces_put_together_are_the_text_without_any_cleaning() -> None:
+    tokenizer = from_metadata()
+    text = "x != y and a.b == c , d ."
+    ids = tokenizer.encode(text)
+    assert b"".join(map(tokenizer.piece, ids)).decode() == tokenizer.decode(ids) == text
+
+
+def test_ids_outside_the_vocabulary_have_no_text() -> None:
+    tokenizer = from_metadata()
+    for token in (-1, tokenizer.vocabulary, 2**40):
+        assert tokenizer.piece(token) == b""
+    assert tokenizer.decode([tokenizer.vocabulary]) == ""
+
+
+def test_surrogates_are_joined_or_replaced_but_never_an_error() -> None:
+    tokenizer = from_metadata()
+    assert tokenizer.decode(tokenizer.encode("\ud83d\ude0a \ud800x")) == "😊 �x"
+
+
+def test_truncation_and_padding_of_a_file_are_not_applied(tmp_path: Path) -> None:
+    backend = byte_level_backend()
+    backend.enable_truncation(2)
+    backend.enable_padding(length=8)
+    tokenizer = open_tokenizer(write_tokenizer(tmp_path / "a", backend))
+    assert len(tokenizer.encode("hello")) == 5
+
+
+def test_a_files_own_template_is_added_only_where_asked(tmp_path: Path) -> None:
+    backend = byte_level_backend()
+    backend.post_processor = processors.TemplateProcessing(
+        single="<|begin|> $A", special_tokens=[("<|begin|>", 0)]
+    )
+    tokenizer = open_tokenizer(write_tokenizer(tmp_path / "a", backend))
+    assert tokenizer.encode("x", add_special=True) == [0, *tokenizer.encode("x")]
+
+
+def test_a_folder_without_tokenizer_json_says_which_file_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(DraftscopeError, match=r"no tokenizer\.json"):
+        open_tokenizer(tmp_path)
+    (tmp_path / "tokenizer.model").write_bytes(b"\n")
+    with pytest.raises(DraftscopeError, match=r"only tokenizer\.model; tokenizer\.json is needed"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("version https://git-lfs.github.com/spec/v1", "Git LFS pointer"),
+        ("{", "not valid JSON"),
+        ("{}", "not understood"),
+        ('{"model": {"type": "Unheard"}}', "not understood"),
+    ],
+)
+def test_a_damaged_tokenizer_json_is_a_sentence(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "tokenizer.json").write_text(content)
+    with pytest.raises(DraftscopeError, match=said):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "named"),
+    [
+        (decoders.WordPiece(), "WordPiece"),
+        (decoders.Sequence([decoders.Fuse(), decoders.Strip("x", 1, 0)]), "Strip"),
+        (decoders.Strip(" ", 1, 0), "Strip"),
+        (None, "no decoder"),
+    ],
+)
+def test_decoders_that_are_not_supported_are_refused_by_name(decoder: Any, named: str) -> None:
+    backend = Backend(models.BPE(vocab={"a": 0}, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel()
+    if decoder is not None:
+        backend.decoder = decoder
+    with pytest.raises(DraftscopeError, match=named):
+        Tokenizer(backend)
+
+
+# Ids that the model's own tokenizer.json gives, as published by several users of the model.
+QUESTION = (
+    "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    "<|im_end|>\n<|im_start|>user\nWhat is the capital of France?<|im_end|>\n"
+    "<|im_start|>assistant\n"
+)
+GOLDEN = {
+    QUESTION: [
+        *(1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411),
+        *(407, 19712, 8182, 2, 198, 1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1),
+        *(520, 9531, 198),
+    ],
+    "Quelle est la capitale de la France ? Réponds en une phrase.": [
+        *(65, 2726, 290, 1264, 2618, 47765, 1121, 367, 2618, 4649, 9148, 428, 2756, 96, 19870),
+        *(430, 16520, 8715, 30),
+    ],
+    "hello world": [28120, 905],
+}
+
+
+@pytest.mark.model
+def test_default_models_ids_are_those_of_its_own_tokenizer(default_model_path: Path) -> None:
+    tokenizer = open_tokenizer(default_model_path)
+    for text, ids in GOLDEN.items():
+        assert tokenizer.encode(text) == ids
+        assert tokenizer.decode(ids, skip_special=False) == text
+    assert (tokenizer.vocabulary, tokenizer.end_tokens, tokenizer.bos) == (49152, (2,), 1)
+
+
+@pytest.mark.model
+def test_default_model_answers_in_the_transformers_library(default_model_path: Path) -> None:
+    """Weights read here and run there: wrong rows or a wrong split would give no sentence."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from engine.models.weights import open_checkpoint
+
+    checkpoint = open_checkpoint(default_model_path)
+    sizes = checkpoint.config
+    with torch.device("meta"):
+        model = LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=sizes.vocabulary,
+                hidden_size=sizes.width,
+                num_hidden_layers=sizes.layers,
+                num_attention_heads=sizes.heads,
+                num_key_value_heads=sizes.kv_heads,
+                head_dim=sizes.head_dim,
+                intermediate_size=sizes.mlp_width,
+                rms_norm_eps=sizes.rms_epsilon,
+                rope_parameters={"rope_type": "default", "rope_theta": sizes.rope_base},
+                tie_word_embeddings=sizes.tied,
+            )
+        )
+    model.model.rotary_emb = type(model.model.rotary_emb)(model.config)
+    state = {name: checkpoint.tensor(name) for name in checkpoint.names}
+    model.load_state_dict(state, strict=False, assign=True)
+    model.tie_weights()
+    ids = GOLDEN[QUESTION]
+    answer: list[int] = []
+    with torch.inference_mode():
+        while len(answer) < 12 and not set(answer) & set(sizes.end_tokens):
+            logits = model(torch.tensor([ids + answer])).logits
+            answer.append(int(logits[0, -1].argmax()))
+    assert open_tokenizer(default_model_path).decode(answer) == "The capital of France is Paris."
