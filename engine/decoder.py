@@ -74,7 +74,7 @@ class Decoder:
         self.reason: FinishReason | None = None  # why the text ended; None: it goes on
         self.paced = False  # whether the engine waited for the picture before the next round
         self._tokenizer = tokenizer
-        self._stream = stream
+        self.stream = stream
         self._limits = limits
         self._run = run
         self._seed = seed
@@ -172,7 +172,7 @@ class Decoder:
     def _commit(self, judged: Judged, hidden: Tensor) -> Emission:
         """Add what was emitted to the text and drop from both caches what was not."""
         sequence = self.sequence
-        emission = emit(judged.kept, len(sequence.tokens), self._limits, self._stream)
+        emission = emit(judged.kept, len(sequence.tokens), self._limits, self.stream)
         sequence.commit(emission.tokens, hidden)
         if self.choice.drafter is not None:
             self.choice.drafter.observe(sequence.tokens)
