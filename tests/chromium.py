@@ -14,14 +14,24 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-COMMANDS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+# The browser speaks on descriptors 3 and 4, which this process may be using for something else.
+TAKE_THREE_AND_FOUR = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -38,11 +48,6 @@ FLAGS = (
 GUARD_S = 60.0  # against hanging only
 
 
-def find_chromium() -> str | None:
-    """Return the command of an installed Chromium, or None."""
-    return next((path for path in map(shutil.which, COMMANDS) if path is not None), None)
-
-
 class Chromium:
     """A browser process; pages share it."""
 
@@ -50,15 +55,12 @@ class Chromium:
         self._profile = tempfile.mkdtemp(prefix="draftscope-chromium-")
         to_browser, self._out = _high_pipe()
         self._in, from_browser = _high_pipe()
-
-        def take_three_and_four() -> None:
-            os.dup2(to_browser, 3)
-            os.dup2(from_browser, 4)
-
+        descriptors = (to_browser, from_browser)
+        own = (sys.executable, "-IS", "-c", TAKE_THREE_AND_FOUR)
+        profile = f"--user-data-dir={self._profile}"
         self._process = subprocess.Popen(
-            [command, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"],
-            preexec_fn=take_three_and_four,
-            close_fds=False,
+            [*own, *map(str, descriptors), command, *FLAGS, profile, "about:blank"],
+            pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -138,7 +140,10 @@ class Chromium:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -179,7 +184,7 @@ class Page:
         self.send("Page.navigate", url=path.as_uri())
         self.wait(lambda: self._loaded and bool(self.evaluate("document.readyState=='complete'")))
 
-    def wait(self, happened: Any) -> None:
+    def wait(self, happened: str | Callable[[], object]) -> None:
         """Wait until a function returns true, or an expression is true in the page."""
         end = time.monotonic() + GUARD_S
         while not (self.evaluate(happened) if isinstance(happened, str) else happened()):
@@ -234,9 +239,7 @@ class Page:
     def click_at(self, x: float, y: float) -> None:
         """Click a point."""
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.send(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def key(self, key: str, *, code: str = "", shift: bool = False) -> None:
         """Press and release a key, named as in `KeyboardEvent.key`."""
@@ -255,7 +258,7 @@ class Page:
         path.write_bytes(base64.b64decode(data))
 
     def pdf(self) -> bytes:
-        """Return the page as it prints."""
+        """Return the page as it prints, as PDF."""
         data: str = self.send("Page.printToPDF", printBackground=True)["data"]
         return base64.b64decode(data)
 

@@ -15,14 +15,24 @@ class Strip {
     this.startOf = paragraphStarts(data.rounds);
     this.fresh = []; // chips whose verdict has just fallen
     this.following = true; // keep the newest line in view
-    scroller.addEventListener("scroll", () => {
-      this.following = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 8;
-    }, { passive: true });
-    new ResizeObserver(() => this.follow()).observe(scroller);
+    this.top = 0; // where that last scrolled to
+    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    const sizes = new ResizeObserver(() => this.follow());
+    sizes.observe(scroller);
+    sizes.observe(root);
   }
 
   follow() {
-    if (this.following) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (!this.following) return;
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.top = this.scroller.scrollTop;
+  }
+
+  // A viewer who scrolls up stays there until they come back to the newest line.
+  scrolled() {
+    const { scrollTop, clientHeight, scrollHeight } = this.scroller;
+    const atBottom = scrollTop + clientHeight >= scrollHeight - 8;
+    this.following = atBottom || (this.following && scrollTop >= this.top - 8);
   }
 
   // Shows everything up to the cursor; touches only what lies between the last one and this.

@@ -1,0 +1,44 @@
+"""One browser for the export tests; every page of it must stay free of errors and requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.export.html import render_html
+from tests.chromium import Chromium
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from engine.trace.events import Event
+    from tests.chromium import Page
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Chromium]:
+    with Chromium(chromium) as running:
+        yield running
+
+
+@pytest.fixture
+def replay(browser: Chromium, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Open the page of some events. Afterwards: no console message, no request but the file's."""
+    opened: list[Page] = []
+
+    def open_page(events: Sequence[Event], **size: float) -> Page:
+        path = tmp_path / f"replay-{len(opened)}.html"
+        path.write_text(render_html(events), "utf-8")
+        page = browser.open(path, **size)
+        opened.append(page)
+        return page
+
+    yield open_page
+    for page in opened:
+        page.evaluate("0")  # takes in what the browser still had to say
+        assert page.errors == []
+        assert [url for url in page.requests if not url.startswith("file:")] == []
+        assert len(page.requests) == 1
+        page.close()

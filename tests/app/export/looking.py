@@ -1,0 +1,55 @@
+"""What the browser tests look for in the page, and what the window shows at the same moment."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from app.viewmodels.document import Document
+from app.viewmodels.presentation import Presentation
+from app.viewmodels.strip import StripModel
+from engine.trace.events import Fate, Round
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from engine.trace.events import Event
+    from tests.chromium import Page
+
+    Open = Callable[..., Page]
+
+SHOWN_CHIPS = """[...document.querySelectorAll('#text .chip')].map((chip) => [
+    Number(chip.dataset.round), Number(chip.dataset.slot),
+    [...chip.classList].find((name) => name.startsWith('fate-')).slice(5)])"""
+FIGURES = """[...document.querySelectorAll('.figure')].map((card) => [
+    card.querySelector('strong').textContent, card.querySelector('.detail').textContent])"""
+
+
+def text_at(page: Page, selector: str) -> str:
+    found: str = page.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+    return found
+
+
+def chips_of_window(strip: StripModel) -> list[list[object]]:
+    """The chips that the window's strip shows at its presentation's cursor."""
+    strip.refresh()
+    return [[c.ref.round, c.ref.slot, c.fate] for c in strip.chips if not c.ref.in_prompt]
+
+
+def window(events: Sequence[Event]) -> tuple[Presentation, StripModel]:
+    document = Document(events)
+    presentation = Presentation(document, speed=1.0)
+    return presentation, StripModel(document, presentation)
+
+
+def first_with_fate(events: Sequence[Event], fate: Fate) -> tuple[Round, int]:
+    for event in events:
+        if isinstance(event, Round):
+            for slot, token in enumerate(event.drafted):
+                if token.fate is fate:
+                    return event, slot
+    raise AssertionError(f"no token was {fate}")
+
+
+def chip(one: Round, slot: int) -> str:
+    return f'#text [data-round="{one.index}"][data-slot="{slot}"]'
