@@ -144,22 +144,20 @@ class StripLayout:
                 self._open_row(index + (number == len(chip.fragments) - 1), False)
 
     def _place_fragment(self, index: int, fragment: Fragment, chip: Chip, opens: bool) -> None:
-        fragment = self._without_indent(fragment)
         gap = self._gap * (_ROUND_GAPS if chip.starts_round else 1.0) if opens else 0.0
-        row = self.rows[-1]
-        placed = self._placed(index, fragment, row[-1].end + gap if row else 0.0, chip)
-        if placed.right > self.width and fragment.kind != "newline":
-            moved = self._wrap(fragment) if row else []
-            if row:
-                self._open_row(moved[0].chip if moved else index, True)
-                self.rows[-1] += moved
-                fragment = self._without_indent(fragment)
-            at = moved[-1].end + gap if moved else 0.0
-            placed = self._placed(index, fragment, at, chip)
-            if placed.right > self.width and len(fragment.text) > 1:
-                self._split(index, fragment, chip, at)
+        while True:
+            fragment = self._without_indent(fragment)
+            row = self.rows[-1]
+            placed = self._placed(index, fragment, row[-1].end + gap if row else 0.0, chip)
+            if placed.right <= self.width or fragment.kind == "newline":
+                row.append(placed)
                 return
-        self.rows[-1].append(placed)
+            if not row:
+                self._split(index, fragment, chip)
+                return
+            moved = self._wrap(fragment)
+            self._open_row(moved[0].chip if moved else index, True)
+            self.rows[-1] += moved
 
     def _without_indent(self, fragment: Fragment) -> Fragment:
         """Drop the spaces at which a line was wrapped; those of the text's own lines stay."""
@@ -195,14 +193,14 @@ class StripLayout:
             for one in moved
         ]
 
-    def _split(self, index: int, fragment: Fragment, chip: Chip, at: float) -> None:
+    def _split(self, index: int, fragment: Fragment, chip: Chip) -> None:
         """Break a fragment that is wider than a row into as many rows as it needs."""
         text = fragment.text
         while text:
-            taken = self._fitting(text, fragment, self.width - at)
+            taken = self._fitting(text, fragment, self.width)
             part = fragment._replace(text=text[:taken])
-            self.rows[-1].append(self._placed(index, part, at, chip))
-            text, at = text[taken:], 0.0
+            self.rows[-1].append(self._placed(index, part, 0.0, chip))
+            text = text[taken:]
             if text:
                 self._open_row(index, True)
 

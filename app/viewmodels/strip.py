@@ -183,11 +183,15 @@ class StripModel:
             return ""
         if end.reason is FinishReason.ERROR and end.message:
             return end.message
-        started, rounds = self._document.started, self._document.rounds
-        first = rounds[0].emitted_ids[:1] if rounds else ()
-        if end.reason is FinishReason.END_TOKEN and started and first[0] in started.end_tokens:
+        if end.reason is FinishReason.END_TOKEN and self._ended_at_once():
             return "The run ended at once: its first token was an end token."
         return _ENDINGS[end.reason]
+
+    def _ended_at_once(self) -> bool:
+        """Whether the very first emitted token was an end token."""
+        rounds, started = self._document.rounds, self._document.started
+        emitted = rounds[0].emitted_ids if rounds else ()
+        return started is not None and (not emitted or emitted[0] in started.end_tokens)
 
 
 def _shown_fate(slot: int, fate: Fate, cursor: Cursor | None) -> str | None:

@@ -102,8 +102,10 @@ def _compared(token: DraftedToken, sign: str) -> str:
     """Write u against the threshold with digits enough to tell them apart."""
     u, threshold = token.u or 0.0, token.acceptance_probability or 0.0
     left, right = probability(u), probability(threshold)
-    if left == right and u != threshold:
-        left, right = f"{u:.6g}", f"{threshold:.6g}"
+    digits = 4
+    while left == right and u != threshold:
+        left, right = f"{u:.{digits}g}", f"{threshold:.{digits}g}"
+        digits += 1
     return f"{left} {sign} {THRESHOLD} = {right}"
 
 
