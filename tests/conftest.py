@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.chromium import find_chromium
-
 pytest_plugins = ["tests.isolation", "tests.strictness"]
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # No deadline: two cores are shared by everything. The same examples in every run of a CI machine.
 settings.register_profile("draftscope", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("draftscope")
 
 
+def _chromium() -> str | None:
+    return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip by name what this machine cannot run."""
-    if item.get_closest_marker("browser") and find_chromium() is None:
+    if item.get_closest_marker("browser") and _chromium() is None:
         pytest.skip("needs headless Chromium")
     if item.get_closest_marker("gpu"):
         import torch
@@ -31,7 +36,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of a Chromium that can be started with --headless; for tests marked `browser`."""
-    path = find_chromium()
+    path = _chromium()
     if path is None:
         pytest.skip("needs headless Chromium")
     return path

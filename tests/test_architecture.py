@@ -176,7 +176,7 @@ def test_suppression_carries_its_reason(path: Path) -> None:
 
 
 def test_nothing_is_left_for_later() -> None:
-    words = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
+    words = re.compile(r"\b(TODO|FIXME|XXX|raise NotImplementedError)\b")
     files = [*SOURCES, *PAGES]
     found = [path for path in files if words.search(path.read_text(encoding="utf-8"))]
     assert found == []
