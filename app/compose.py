@@ -9,18 +9,21 @@ from __future__ import annotations
 import logging
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.appearance import Appearance
+from app.choosing import Choosing
 from app.deeds import Deeds
 from app.desk import Desk
 from app.exporting import Export
 from app.fonts import load_fonts
 from app.logs import end_log, start_log
 from app.placement import place, remember
+from app.sessions import Sessions
 from app.settings import Settings
 from app.viewmodels.prompt import PromptState
 from app.views.acceptance import AcceptanceView
@@ -29,6 +32,7 @@ from app.views.court import CourtView
 from app.views.main_window import MainWindow
 from app.views.prompt import PromptView
 from app.views.strip import StripView
+from app.views.text import TextView
 from app.views.throughput import ThroughputView
 from app.views.timeline import TimelineView
 from app.welcome import Welcome
@@ -60,6 +64,7 @@ class Program:
         self.export = Export()
         self.prompt = PromptView()
         self.strip = StripView()
+        self.text = TextView(self.strip)
         self.court = CourtView()
         self.timeline = TimelineView()
         self.charts = (AcceptanceView(), ThroughputView(), CachesView())
@@ -73,19 +78,21 @@ class Program:
             "caches": caches,
         }
         self.shown = (self.strip, self.court, self.timeline, *self.charts)
-        self.window = MainWindow(self.strip, panels)
+        self.window = MainWindow(self.text, panels)
+        self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
+        self.choosing = Choosing(self.window, self.prompt, self.desk)
         self.deeds = Deeds(
-            self.window, self.prompt, self.desk, self.export, self.appearance, self.settings
-        )
-        self.welcome = Welcome(
             self.window,
             self.prompt,
             self.desk,
-            self.deeds,
+            self.export,
+            self.sessions,
+            self.choosing,
+            self.appearance,
             self.settings,
-            demo=options.demo,
-            open_path=options.open_path,
         )
+        self.welcome = Welcome(self.window, self.prompt, self.desk, self.deeds, self.choosing)
+        self._options = options
         self._closed = False
         self._fill()
         self._tie_panels()
@@ -97,7 +104,14 @@ class Program:
         """Put the window on screen; what may take a moment follows."""
         self.window.show()
         self.prompt.editor.setFocus()
-        QTimer.singleShot(0, self.window, self.welcome.begin)
+        QTimer.singleShot(0, self.window, self._begin)
+
+    def _begin(self) -> None:
+        if self.settings.notice:
+            self.window.banners.show_notice(self.settings.notice)
+        if self._options.open_path is not None:
+            self.sessions.open(self._options.open_path)
+        self.welcome.begin(demo=self._options.demo, busy=self._options.open_path is not None)
 
     def close(self) -> bool:
         """Remember, end everything, and return whether every thread ended in time."""
@@ -119,7 +133,7 @@ class Program:
         self.prompt.set_state(PromptState.remembered(self.settings))
         self.window.set_speed(self.desk.presentation.speed)
         self.window.set_recent(self.settings["files.recent"])
-        self.strip.set_show_rejected(self.settings["view.show_rejected"])
+        self.strip.set_show_drafts(self.settings["view.show_rejected"])
         self.window.actions_["view.rejected"].setChecked(self.settings["view.show_rejected"])
         self.deeds.refresh()
 
@@ -128,15 +142,16 @@ class Program:
         self.prompt.stop_requested.connect(self.desk.stop)
         self.prompt.edited.connect(self.deeds.refresh)
         self.prompt.settings_edited.connect(self.desk.change_settings)
-        self.prompt.choose_requested.connect(self.deeds.choose_models)
         self.strip.token_pinned.connect(self.court.pin)
+        self.strip.token_unpinned.connect(partial(self.court.pin, None))
+        self.court.unpinned.connect(self.strip.unpin)
         self.timeline.seek_requested.connect(self.desk.seek)
         self.timeline.play_requested.connect(self.desk.play)
         self.timeline.pause_requested.connect(self.desk.pause)
         self.timeline.step_round_requested.connect(self.deeds.step_round)
         self.timeline.step_phase_requested.connect(self.deeds.step_phase)
         self.timeline.speed_requested.connect(self.deeds.set_speed)
-        self.deeds.rejected_toggled.connect(self.strip.set_show_rejected)
+        self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
 
     def _tie_desk(self) -> None:
         self.window.closing.connect(self.close)
@@ -146,7 +161,7 @@ class Program:
 
     def _dress(self, theme: Theme) -> None:
         self.window.set_theme(theme)
-        for view in (self.prompt, *self.shown):
+        for view in (self.prompt, self.text, *self.shown):
             view.set_theme(theme)
 
     def _refresh(self) -> None:

@@ -1,7 +1,7 @@
-"""What each action of the table does, and what is said about it.
+"""What each action of the table does.
 
-Knows the window's and the desk's wishes and turns one into the other. Imports neither a worker nor
-torch; the dialogs that it opens are views.
+Knows the window and the desk, and turns what is asked of the one into wishes to the other. Imports
+neither a worker nor torch.
 """
 
 from __future__ import annotations
@@ -9,37 +9,32 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMessageBox
 
 from app.actions import ACTIONS, PANELS
 from app.viewmodels.prompt import nearest_speed
 from engine.errors import DraftscopeError
 from engine.models.registry import DEFAULT_MODEL
-from engine.models.registry import remember as keep_in_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
     from app.appearance import Appearance
+    from app.choosing import Choosing
     from app.desk import Desk
     from app.exporting import Export
+    from app.sessions import Sessions
     from app.settings import Settings
     from app.viewmodels.desk import DeskState
     from app.views.main_window import MainWindow
-    from app.views.models import ModelsDialog
     from app.views.palette import CommandPalette
     from app.views.prompt import PromptView
 
 log = logging.getLogger("draftscope")
-
-SESSIONS = "Draftscope sessions (*.jsonl)"
-PAGES = "HTML pages (*.html)"
 
 
 class Deeds(QObject):
@@ -54,6 +49,8 @@ class Deeds(QObject):
         prompt: PromptView,
         desk: Desk,
         export: Export,
+        sessions: Sessions,
+        choosing: Choosing,
         appearance: Appearance,
         settings: Settings,
     ) -> None:
@@ -62,30 +59,28 @@ class Deeds(QObject):
         self._prompt = prompt
         self._desk = desk
         self._export = export
+        self._sessions = sessions
+        self._choosing = choosing
         self._appearance = appearance
         self._settings = settings
         self._palette: CommandPalette | None = None
-        self._models: ModelsDialog | None = None
         self._table = self._bind()
         assert self._table.keys() == ACTIONS.keys()
         window.actions_.requested.connect(self.do)
         window.speed_requested.connect(self.set_speed)
-        window.recent_requested.connect(self.open)
-        window.file_dropped.connect(self.open)
         window.status.cancel_requested.connect(desk.stop)
         desk.failed.connect(self.fail)
         desk.noted.connect(window.banners.show_notice)
-        desk.saved.connect(self._after_saving)
-        export.finished.connect(self._after_export)
-        export.failed.connect(self.fail)
+        choosing.changed.connect(self.refresh)
         export.ended.connect(self.refresh)
 
     def _bind(self) -> dict[str, Callable[[], object]]:
         desk, window = self._desk, self._window
+        sessions, choosing = self._sessions, self._choosing
         table: dict[str, Callable[[], object]] = {
-            "session.open": self.ask_open,
-            "session.save": self.ask_save,
-            "export.html": self.ask_export,
+            "session.open": sessions.ask_open,
+            "session.save": sessions.ask_save,
+            "export.html": sessions.ask_export,
             "export.cancel": self._export.cancel,
             "app.quit": window.close,
             "run.start": self.run,
@@ -98,8 +93,8 @@ class Deeds(QObject):
             "speed.slower": lambda: self._step_speed(-1),
             "speed.faster": lambda: self._step_speed(1),
             "speed.live": lambda: self.set_speed(None),
-            "models.choose": self.choose_models,
-            "models.load": self.load,
+            "models.choose": choosing.choose,
+            "models.load": choosing.load,
             "models.fetch": lambda: desk.fetch(DEFAULT_MODEL),
             "models.cancel_fetch": desk.cancel_fetch,
             "view.restore": window.docks.arrange,
@@ -112,7 +107,7 @@ class Deeds(QObject):
         }
         for role in ("target", "drafter"):
             for kind in ("folder", "file"):
-                table[f"models.{role}_{kind}"] = partial(self._open_model, role, kind)
+                table[f"models.{role}_{kind}"] = partial(choosing.open_model, role, kind)
         for name, _ in PANELS:
             table[f"go.{name}"] = partial(window.go_to, name)
             if name != "text":
@@ -187,104 +182,6 @@ class Deeds(QObject):
 
     def _step_speed(self, steps: int) -> None:
         self.set_speed(nearest_speed(self._desk.presentation.speed, steps))
-
-    # Sessions
-
-    def open(self, path: Path) -> None:
-        """Show a session file, and remember it."""
-        self._window.banners.remove_errors()
-        if not path.exists():
-            self._settings.forget_file(path)
-            self._window.set_recent(self._settings["files.recent"])
-            self.fail(f"{path.name} is not there any more; open it from where it is now.")
-            return
-        self._desk.open(path)
-        self._remember(path)
-
-    def ask_open(self) -> None:
-        """Ask for a session file."""
-        folder = self._settings["files.folder"]
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a session", folder, SESSIONS)
-        if path:
-            self.open(Path(path))
-
-    def ask_save(self) -> None:
-        """Ask where to save what is on show."""
-        path = self._ask_path("Save the session", "session", ".jsonl", SESSIONS)
-        if path is not None:
-            self._desk.save(path)
-
-    def ask_export(self) -> None:
-        """Ask where to write the HTML replay."""
-        path = self._ask_path("Export an HTML replay", "replay", ".html", PAGES)
-        if path is not None and self._desk.source is not None:
-            self._export.start("html", self._desk.source, path)
-
-    def _ask_path(self, title: str, stem: str, suffix: str, kinds: str) -> Path | None:
-        folder = Path(self._settings["files.folder"] or Path.home())
-        name, _ = QFileDialog.getSaveFileName(
-            self._window, title, str(folder / f"{stem}{suffix}"), kinds
-        )
-        if not name:
-            return None
-        path = Path(name)
-        return path if path.suffix else path.with_suffix(suffix)
-
-    def _after_saving(self, path: Path) -> None:
-        self._remember(path)
-        self._window.banners.show_notice(f"Saved as {path.name}.")
-
-    def _after_export(self, path: Path) -> None:
-        banner = self._window.banners.show_banner(
-            f"export:{path}",
-            "notice",
-            f"{path.name} is written: one page that plays offline in any browser.",
-            (("show", "Open it"),),
-        )
-        url = QUrl.fromLocalFile(str(path))
-        banner.chosen.connect(lambda _key, _name: QDesktopServices.openUrl(url))
-
-    def _remember(self, path: Path) -> None:
-        self._settings.remember_file(path)
-        self._window.set_recent(self._settings["files.recent"])
-
-    # Models
-
-    def choose_models(self) -> None:
-        """Open the dialog of models."""
-        self._dialog().open()
-
-    def _open_model(self, role: str, kind: str) -> None:
-        dialog = self._dialog()
-        dialog.open()
-        (dialog.open_folder if kind == "folder" else dialog.open_file)(role)
-
-    def _dialog(self) -> ModelsDialog:
-        from app.viewmodels.models import known_models
-        from app.views.models import ModelsDialog
-
-        if self._models is None:
-            self._models = ModelsDialog(self._window)
-            self._models.chosen.connect(self._use)
-            self._models.load_requested.connect(self._use_and_load)
-            self._models.fetch_requested.connect(self._desk.fetch)
-        state = self._prompt.state
-        self._models.offer(known_models(), state.target, state.drafter)
-        return self._models
-
-    def _use(self, target: str, drafter: str) -> None:
-        for opened in (target, drafter.removeprefix("model:")):
-            if Path(opened).is_absolute():
-                keep_in_list(opened)
-        before = self._prompt.state
-        self._prompt.set_state(replace(before, target=target, drafter=drafter))
-        if drafter != before.drafter:
-            self._desk.change_settings(self._prompt.state.settings)
-        self.refresh()
-
-    def _use_and_load(self, target: str, drafter: str) -> None:
-        self._use(target, drafter)
-        self.load()
 
     # The window
 

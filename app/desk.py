@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
-from app.inbox import Inbox
-from app.jobs import EngineJobs, FileJobs
+from app.lanes import Lanes
 from app.messages import (
     EventsArrived,
     FetchModel,
@@ -23,22 +22,20 @@ from app.messages import (
     ModelsLoaded,
     OpenSession,
     Progressed,
-    Reply,
     Run,
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.desk import DeskState, Waiting
+from app.viewmodels.desk import DeskState, Waiting, in_words
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
-from app.worker import Lane
 from engine.control import Control
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from app.messages import Job
+    from app.messages import Job, Reply
     from engine.request import RunRequest
     from engine.trace.events import Settings
 
@@ -73,28 +70,19 @@ class Desk(QObject):
         self.presentation = Presentation(self.document, speed=speed)
         self.state = DeskState()
         self.source: Path | None = None
-        self._inbox: Inbox[Reply] = Inbox()
-        self._engine = Lane("engine", EngineJobs(), self._inbox)
-        self._files = Lane("files", FileJobs(), self._inbox)
-        self._fetches = Lane("fetch", FileJobs(), self._inbox)
-        for lane in self._lanes:
-            lane.inbox_filled.connect(self._wake)
-        self._jobs: dict[int, Job] = {}
+        self._lanes = Lanes()
+        self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._control: Control | None = None
         self._ready: set[str] = set()  # drafters that are loaded for the target in memory
         self._target = ""
-        self._seen_version = -1
+        self._seen = (-1, -1)  # versions of document and presentation when last refreshed
         self._closed = False
         self._elapsed = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
-
-    @property
-    def _lanes(self) -> tuple[Lane, Lane, Lane]:
-        return self._engine, self._files, self._fetches
 
     @property
     def ticking(self) -> bool:
@@ -106,7 +94,7 @@ class Desk(QObject):
     def load(self, target: str, drafter: str) -> None:
         """Load the models without running."""
         self._aim(target)
-        self._send(self._engine, LoadModels(target=target, drafter=drafter))
+        self._send(LoadModels(target=target, drafter=drafter))
 
     def run(self, target: str, request: RunRequest, *, playing: bool = True) -> None:
         """Begin a run and show it in place of what is on show."""
@@ -119,11 +107,11 @@ class Desk(QObject):
         self.source = None
         job = Run(target=target, request=request, control=self._control)
         self._shown_job = job.number
-        self._send(self._engine, job)
+        self._send(job)
 
     def stop(self) -> None:
         """End the run, or the loading, within one round."""
-        self._engine.cancel()
+        self._lanes.stop_engine()
         self._update(stopping=self.state.busy)
 
     def change_settings(self, settings: Settings) -> None:
@@ -131,7 +119,7 @@ class Desk(QObject):
 
         A drafter that is not loaded yet is loaded first, between two rounds.
         """
-        for job in self._jobs.values():
+        for job in self._lanes.under_way(Run):
             if isinstance(job, Run) and job.control is self._control:
                 if settings.drafter in self._ready:
                     job.control.change_settings(settings)
@@ -142,34 +130,34 @@ class Desk(QObject):
 
     def open(self, path: Path) -> None:
         """Show a session file; a run under way is stopped and its journal kept."""
-        self._engine.cancel()
-        self._files.cancel()
+        self._lanes.stop_engine()
+        self._lanes.stop_opening()
         self._show_nothing()
         self._control = None
         self.presentation.playing = True
         self.source = path
         job = OpenSession(path=path)
         self._shown_job = job.number
-        self._send(self._files, job)
+        self._send(job)
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
         if self.source is not None:
-            self._send(self._files, SaveSession(source=self.source, path=path))
+            self._send(SaveSession(source=self.source, path=path))
 
     def fetch(self, name: str) -> None:
         """Bring a known model."""
-        self._send(self._fetches, FetchModel(name=name))
+        self._send(FetchModel(name=name))
 
     def cancel_fetch(self) -> None:
         """Give up the fetch."""
-        self._fetches.cancel()
+        self._lanes.stop_fetches()
 
     def clear(self) -> None:
         """Show nothing; the journal of the last run stays where it is."""
         if self.state.running:
             return
-        self._files.cancel()
+        self._lanes.stop_opening()
         self._shown_job = 0
         self._control = None
         self.source = None
@@ -218,18 +206,14 @@ class Desk(QObject):
             return True
         self._closed = True
         self._timer.stop()
-        for lane in self._lanes:
-            lane.cancel()  # all are asked first, then waited for
-        late = [lane for lane in self._lanes if not lane.close()]
-        return not late
+        return self._lanes.close()
 
     # What happens
 
-    def _send(self, lane: Lane, job: Job) -> None:
+    def _send(self, job: Job) -> None:
         if self._closed:
             return
-        self._jobs[job.number] = job
-        lane.submit(job)
+        self._lanes.submit(job)
         self._update()
         self._wake()
 
@@ -260,17 +244,18 @@ class Desk(QObject):
     @Slot()
     def _tick(self) -> None:
         seconds = min(self._elapsed.restart() / 1000, LONGEST_TICK_S)
-        for reply in self._inbox.drain():
+        for reply in self._lanes.inbox.drain():
             self._take(reply)
-        moved = self.presentation.advance(seconds)
+        self.presentation.advance(seconds)
         if self._control is not None:
             self._control.presented(self.presentation.last_finished_round)
-        if moved or self.document.version != self._seen_version:
-            self._seen_version = self.document.version
+        versions = (self.document.version, self.presentation.version)
+        if versions != self._seen:
+            self._seen = versions
             self._update()
             self.picture_changed.emit()
         still = self.presentation.at_end or not self.presentation.playing
-        if still and not len(self._inbox):
+        if still and not len(self._lanes.inbox):
             self._timer.stop()
 
     def _take(self, reply: Reply) -> None:
@@ -280,9 +265,9 @@ class Desk(QObject):
                     self._extend(reply)
             case Progressed():
                 waiting = Waiting(reply.what, reply.done, reply.total)
-                if self._fetches.owns(reply.job):
+                if self._lanes.is_fetch(reply.job):
                     self._update(fetch_wait=waiting)
-                elif self._engine.owns(reply.job):
+                else:
                     self._update(engine_wait=waiting)
             case ModelsLoaded():
                 self._ready.add(reply.drafter)
@@ -303,10 +288,7 @@ class Desk(QObject):
             self.failed.emit(str(fault))
 
     def _end(self, reply: JobEnded) -> None:
-        job = self._jobs.pop(reply.job, None)
-        for lane in self._lanes:
-            lane.note_end(reply.job)
-        self._say_end(job, reply)
+        self._say_end(self._lanes.end(reply.job), reply)
         self._update()
 
     def _say_end(self, job: Job | None, reply: JobEnded) -> None:
@@ -327,16 +309,16 @@ class Desk(QObject):
                 self.saved.emit(job.path)
 
     def _update(self, **changes: object) -> None:
-        running = any(isinstance(job, Run) for job in self._jobs.values())
-        loading = any(isinstance(job, LoadModels) for job in self._jobs.values())
-        fetching = self._fetches.busy
+        running = bool(self._lanes.under_way(Run))
+        loading = bool(self._lanes.under_way(LoadModels))
+        fetching = bool(self._lanes.under_way(FetchModel))
         held = replace(self.state, **changes)  # type: ignore[arg-type]  # names of fields, by keyword
         state = replace(
             held,
             running=running,
             loading=loading,
             stopping=held.stopping and (running or loading),
-            opening=any(isinstance(job, OpenSession) for job in self._jobs.values()),
+            opening=bool(self._lanes.under_way(OpenSession)),
             fetching=fetching,
             playing=self.presentation.playing,
             at_end=self.presentation.at_end,
@@ -344,6 +326,7 @@ class Desk(QObject):
             has_rounds=bool(self.document.rounds),
             finished=self.document.finished is not None,
             can_save=self.source is not None and bool(self.document.events),
+            shown=in_words(self.document),
             engine_wait=held.engine_wait if running or loading else None,
             fetch_wait=held.fetch_wait if fetching else None,
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal, Slot
 
 _ROOT = Path(__file__).parent.parent
+_SILENT = "its process ended and said nothing."
 
 
 class Export(QObject):
@@ -75,7 +76,7 @@ class Export(QObject):
             if code == 0 and status is QProcess.ExitStatus.NormalExit:
                 self.finished.emit(self._path)
             else:
-                reason = words.splitlines()[-1] if words else "its process ended unexpectedly"
+                reason = words.splitlines()[-1].removeprefix("draftscope: ") if words else _SILENT
                 self.failed.emit(f"The export failed: {reason}")
         self.ended.emit()
 

@@ -16,14 +16,13 @@ from engine.models.registry import DEFAULT_MODEL
 from engine.trace.journal import settle, unfinished_journals
 
 if TYPE_CHECKING:
+    from app.choosing import Choosing
     from app.deeds import Deeds
     from app.desk import Desk
-    from app.settings import Settings
     from app.viewmodels.models import ModelChoice
     from app.views.main_window import MainWindow
     from app.views.prompt import PromptView
 
-DEMO = "demos/first.jsonl"
 DEMO_SPEED = 1.0
 _FETCH = "fetch"
 _JOURNAL = "journal:"
@@ -38,19 +37,14 @@ class Welcome(QObject):
         prompt: PromptView,
         desk: Desk,
         deeds: Deeds,
-        settings: Settings,
-        *,
-        demo: bool,
-        open_path: Path | None,
+        choosing: Choosing,
     ) -> None:
         super().__init__()
         self._window = window
         self._prompt = prompt
         self._desk = desk
         self._deeds = deeds
-        self._settings = settings
-        self._demo = demo
-        self._open_path = open_path
+        self._choosing = choosing
         window.banners.chosen.connect(self._choose)
         window.banners.dismissed.connect(self._dismiss)
         deeds.demo_requested.connect(self.show_demo)
@@ -58,36 +52,36 @@ class Welcome(QObject):
         desk.opened.connect(self._after_opening)
         desk.state_changed.connect(self._show_fetch)
 
-    def begin(self) -> None:
-        """Show what there is to show first."""
-        if self._settings.notice:
-            self._window.banners.show_notice(self._settings.notice)
-        choices = self._offer_models()
-        if self._open_path is not None:
-            self._deeds.open(self._open_path)
-        elif self._demo or not any(choice.present for choice in choices):
+    def begin(self, *, demo: bool, busy: bool) -> None:
+        """Show what there is to show first.
+
+        Parameters
+        ----------
+        demo
+            The recorded session was asked for.
+        busy
+            Something else is on show already.
+        """
+        choices = self._choosing.offer()
+        bare = not any(choice.present for choice in choices)
+        if demo or (bare and not busy):
             self.show_demo()
-        if not any(choice.present for choice in choices):
+        if bare:
             self._offer_fetch(choices)
         self._offer_journals()
 
     def show_demo(self) -> None:
         """Play the recorded session that comes with Draftscope."""
         try:
-            path = asset_path(DEMO)
-        except DraftscopeError as fault:
-            self._deeds.fail(str(fault))
+            recorded = sorted(asset_path("demos").glob("*.jsonl"))
+        except DraftscopeError:
+            recorded = []
+        if not recorded:
+            self._deeds.fail("The recorded session is missing; install Draftscope again.")
             return
         self._desk.set_speed(DEMO_SPEED)
         self._window.set_speed(DEMO_SPEED)
-        self._desk.open(path)
-
-    def _offer_models(self) -> list[ModelChoice]:
-        from app.viewmodels.models import known_models
-
-        choices = known_models()
-        self._prompt.set_models([choice.name for choice in choices])
-        return choices
+        self._desk.open(recorded[0])
 
     # Fetching the default model
 
@@ -123,12 +117,12 @@ class Welcome(QObject):
             self._offer_again()
 
     def _offer_again(self) -> None:
-        choices = self._offer_models()
+        choices = self._choosing.offer()
         if not any(choice.present for choice in choices):
             self._offer_fetch(choices)
 
     def _after_fetch(self, name: str) -> None:
-        self._offer_models()
+        self._choosing.offer()
         self._window.banners.remove(_FETCH)
         self._window.banners.show_notice(f"{name} is here: type a prompt and run it.")
 

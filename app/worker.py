@@ -90,11 +90,6 @@ class Lane(QObject):
         self._sent.connect(self._worker.take)
         self._jobs: dict[int, Job] = {}
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job was sent whose end has not been noted."""
-        return bool(self._jobs)
-
     def submit(self, job: Job) -> int:
         """Send a job and return its number."""
         if not self._thread.isRunning():
@@ -102,10 +97,6 @@ class Lane(QObject):
         self._jobs[job.number] = job
         self._sent.emit(job)
         return job.number
-
-    def owns(self, number: int) -> bool:
-        """Whether a job of this number is under way here."""
-        return number in self._jobs
 
     def note_end(self, number: int) -> None:
         """Forget a job: its last answer was read."""

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.trace.events import FinishReason
+
+if TYPE_CHECKING:
+    from app.viewmodels.document import Document
+
+_REASONS = {
+    FinishReason.END_TOKEN: "the target ended its text",
+    FinishReason.STOP_STRING: "a stop string was reached",
+    FinishReason.LIMIT: "the limit was reached",
+    FinishReason.CONTEXT: "the model's context is full",
+    FinishReason.CANCELLED: "it was stopped",
+    FinishReason.ERROR: "it failed",
+}
 
 
 @dataclass(frozen=True)
@@ -50,3 +65,17 @@ class DeskState:
     def moving(self) -> bool:
         """Whether the picture moves by itself, or will with the next round."""
         return self.playing and (self.running or not self.at_end)
+
+
+def in_words(document: Document) -> str:
+    """Say what is on show: which session, how many rounds, how it ended."""
+    if document.started is None:
+        return ""
+    target = document.started.target.name
+    drafter = document.started.drafter
+    pair = f"{target} with {drafter.name}" if drafter is not None else target
+    rounds = len(document.rounds)
+    words = [pair, f"{rounds} {'round' if rounds == 1 else 'rounds'}"]
+    if document.finished is not None:
+        words.append(_REASONS[document.finished.reason])
+    return " · ".join(words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QTabWidget, QVBoxLayout
+from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QVBoxLayout
 
 from app.actions import PANELS
 
@@ -53,7 +53,6 @@ class Docks:
         )
         window.setCorner(Qt.Corner.BottomLeftCorner, _BOTTOM)
         window.setCorner(Qt.Corner.BottomRightCorner, _BOTTOM)
-        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QButtonGroup,
     QCheckBox,
     QComboBox,
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -257,6 +259,7 @@ def _combo(name: str, help_text: str) -> QComboBox:
     combo = QComboBox()
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(12)
+    combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     _name(combo, name, help_text)
     return combo
 
@@ -264,7 +267,7 @@ def _combo(name: str, help_text: str) -> QComboBox:
 def _spin(name: str, help_text: str, most: int) -> QSpinBox:
     spin = QSpinBox()
     spin.setRange(0, most)
-    spin.setMinimumWidth(64)
+    _shape(spin)
     _name(spin, name, help_text)
     return spin
 
@@ -274,9 +277,14 @@ def _double(name: str, help_text: str, most: float, step: float) -> QDoubleSpinB
     spin.setRange(0.0, most)
     spin.setSingleStep(step)
     spin.setDecimals(2)
-    spin.setMinimumWidth(64)
+    _shape(spin)
     _name(spin, name, help_text)
     return spin
+
+
+def _shape(spin: QAbstractSpinBox) -> None:
+    spin.setMinimumWidth(64)
+    spin.lineEdit().setTextMargins(4, 0, 0, 0)
 
 
 def _label(title: str, buddy: QWidget) -> QLabel:

@@ -12,16 +12,17 @@ QMainWindow::separator:hover { background: $accent_soft; }
 QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 5px 7px; }
 
 QDockWidget { titlebar-close-icon: url("$close"); titlebar-normal-icon: url("$float");
-  font-weight: 600; color: $muted; }
+  font-weight: 600; color: $muted; icon-size: 20px; }
 QDockWidget::title { background: $base; border: 1px solid $border; border-bottom: none;
   border-top-left-radius: 8px; border-top-right-radius: 8px; padding: 7px 10px 5px 10px;
   text-align: left; }
 QDockWidget::close-button, QDockWidget::float-button { border: none; border-radius: 4px;
-  padding: 1px; }
+  padding: 2px; }
 QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $hover; }
 QFrame#panel { background: $base; border: 1px solid $border; border-top: none;
   border-bottom-left-radius: 8px; border-bottom-right-radius: 8px; }
 QFrame#centre { background: $base; border: 1px solid $border; border-radius: 8px; }
+QFrame#hairline { background: $border; border: none; }
 QLabel#panel_title { color: $muted; font-weight: 600; }
 QLabel#field { color: $muted; }
 QLabel#hint, QLabel#quiet { color: $muted; }
@@ -72,7 +73,9 @@ QAbstractSpinBox:focus { border: 2px solid $focus; padding: 2px 6px; }
 QPlainTextEdit:focus, QTextEdit:focus { padding: 3px; }
 QLineEdit:disabled, QPlainTextEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled {
   background: $window; color: $outline; border-color: $border; }
-QAbstractSpinBox QLineEdit { border: none; padding: 0; background: transparent; }
+QAbstractSpinBox { padding-right: 0; }
+QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus { border: none; padding: 0 0 0 3px;
+  background: transparent; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$chevron_down"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $base; color: $text; border: 1px solid $border;
@@ -111,6 +114,7 @@ QScrollBar::handle:hover { background: $muted; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
+QTabBar { qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; color: $muted; padding: 6px 12px; border: none;
   border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; }

@@ -188,9 +188,9 @@ def test_load_alone_keeps_the_models_for_the_run(desk: Desk, tiny_model: Path) -
 
 def test_events_of_a_job_that_no_longer_matters_are_dropped(desk: Desk) -> None:
     stale = make_trace(rounds=4, seed=3)
-    desk._inbox.put(EventsArrived(999, tuple(stale)))
+    desk._lanes.inbox.put(EventsArrived(999, tuple(stale)))
     desk._wake()
-    wait_until(lambda: not len(desk._inbox))
+    wait_until(lambda: not len(desk._lanes.inbox))
     assert desk.document.events == []
 
 

@@ -1,0 +1,86 @@
+"""Choosing models: the dialog, what it offers, and what follows from a choice.
+
+Knows the registry of models and the prompt panel. Knows no worker; loading is the desk's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.viewmodels.models import known_models
+from engine.models.registry import remember
+
+if TYPE_CHECKING:
+    from app.desk import Desk
+    from app.viewmodels.models import ModelChoice
+    from app.views.main_window import MainWindow
+    from app.views.models import ModelsDialog
+    from app.views.prompt import PromptView
+
+
+class Choosing(QObject):
+    """Keeps the prompt panel's models and the dialog's in step."""
+
+    changed = Signal()
+
+    def __init__(self, window: MainWindow, prompt: PromptView, desk: Desk) -> None:
+        super().__init__()
+        self._window = window
+        self._prompt = prompt
+        self._desk = desk
+        self._dialog: ModelsDialog | None = None
+        prompt.choose_requested.connect(self.choose)
+
+    def offer(self) -> list[ModelChoice]:
+        """Offer in the prompt panel what is here, and return everything that is known."""
+        choices = known_models()
+        self._prompt.set_models([choice.name for choice in choices if choice.present])
+        return choices
+
+    def choose(self) -> None:
+        """Open the dialog."""
+        self.dialog().open()
+
+    def open_model(self, role: str, kind: str) -> None:
+        """Ask for a "folder" or a "file" with a "target" or a "drafter"."""
+        dialog = self.dialog()
+        dialog.open()
+        (dialog.open_folder if kind == "folder" else dialog.open_file)(role)
+
+    def load(self) -> None:
+        """Load target and drafter now."""
+        self._window.banners.remove_errors()
+        self._desk.load(self._prompt.state.target, self._prompt.state.drafter)
+
+    def dialog(self) -> ModelsDialog:
+        """Return the dialog, filled with what there is now."""
+        from app.views.models import ModelsDialog
+
+        if self._dialog is None:
+            self._dialog = ModelsDialog(self._window)
+            self._dialog.chosen.connect(self.use)
+            self._dialog.load_requested.connect(self._use_and_load)
+            self._dialog.fetch_requested.connect(self._desk.fetch)
+        state = self._prompt.state
+        self._dialog.offer(known_models(), state.target, state.drafter)
+        return self._dialog
+
+    def use(self, target: str, drafter: str) -> None:
+        """Run with these from now on; a drafter takes effect in a run under way too."""
+        for opened in (target, drafter.removeprefix("model:")):
+            if Path(opened).is_absolute():
+                remember(opened)
+        before = self._prompt.state
+        self._prompt.set_state(replace(before, target=target, drafter=drafter))
+        self.offer()
+        if drafter != before.drafter:
+            self._desk.change_settings(self._prompt.state.settings)
+        self.changed.emit()
+
+    def _use_and_load(self, target: str, drafter: str) -> None:
+        self.use(target, drafter)
+        self.load()
