@@ -132,7 +132,7 @@ def assert_laws(laws: Laws, shown: set[int], *, drafted: bool) -> None:
     """Assert that the rows and the rest of each law hold all of its mass, in the agreed order."""
     assert shown <= set(laws.ids), "the token in question is among the rows"
     assert len(set(laws.ids)) == len(laws.ids) == len(laws.pieces)
-    keys = [(-p, -raw) for p, raw in zip(laws.p_target, laws.p_raw, strict=True)]
+    keys = [(-target, -raw) for target, raw in zip(laws.p_target, laws.p_raw, strict=True)]
     assert keys == sorted(keys), "rows in falling order of p_target, then p_raw"
     columns = [(laws.p_target, laws.rest_p_target), (laws.p_raw, laws.rest_p_raw)]
     columns += [(laws.q_draft, laws.rest_q_draft)] if laws.q_draft else []

@@ -61,7 +61,8 @@ class Position:
     @property
     def residual(self) -> tuple[float, ...]:
         """max(0, p_target - q_draft), renormalised; p_target where no mass is left."""
-        rest = [max(0.0, p - q) for p, q in zip(self.p_target, self.q_draft, strict=True)]
+        pairs = zip(self.p_target, self.q_draft, strict=True)
+        rest = [max(0.0, target - draft) for target, draft in pairs]
         mass = sum(rest)
         return tuple(x / mass for x in rest) if mass > 0 else self.p_target
 
@@ -137,7 +138,7 @@ def laws_of(
         best = sorted(range(len(law)), key=lambda i: (-law[i], i))[:top_n]
         rows.update(i for i in best if law[i] > 0)
     ids = sorted(rows, key=lambda i: (-at.p_target[i], -at.p_raw[i], i))
-    overlap = sum(min(p, q) for p, q in zip(at.p_target, at.q_draft, strict=True))
+    overlap = sum(map(min, at.p_target, at.q_draft))
 
     def column(law: Sequence[float]) -> tuple[float, ...]:
         return tuple(law[i] for i in ids) if law else ()

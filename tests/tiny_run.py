@@ -61,7 +61,7 @@ class SimulatedRun:
         self.id = f"{self.seed:08x}{0xD5:02x}"
         self.random = random.Random(f"draftscope {self.seed}")
         self.pieces = (*self.vocabulary, END_PIECE, STOP_PIECE)
-        known = [self.vocabulary.index(p) for p in PROMPT if p in self.vocabulary]
+        known = [self.vocabulary.index(piece) for piece in PROMPT if piece in self.vocabulary]
         self.prompt = known or list(range(len(self.vocabulary)))
         self.tokens = list(self.prompt)
         self.drafter_length = len(self.tokens) - 1
@@ -237,7 +237,8 @@ class SimulatedRun:
         self, data: bytes, slot: int, mood: str, forced: int | None, copied: tuple[int, ...]
     ) -> tuple[int, Position]:
         """Return a drafted token and the laws that it will be judged by."""
-        fitting = [i for i, p in enumerate(self.vocabulary) if fits(pending_bytes(data), p)] or [0]
+        pending = pending_bytes(data)
+        fitting = [i for i, piece in enumerate(self.vocabulary) if fits(pending, piece)] or [0]
         liked = self.random.choice(fitting)
         if copied:
             token = copied[0]

@@ -80,7 +80,8 @@ def test_cut_tokens_are_in_no_figure_but_their_own() -> None:
 
 def test_acceptance_by_position_is_over_the_tokens_tested_there() -> None:
     rounds = [bare_round(0, "aaa"), bare_round(1, "rdd"), bare_round(2, "ard"), bare_round(3, "a")]
-    found = [(p.drafted, p.tested, p.accepted, p.acceptance) for p in statistics(rounds).positions]
+    places = statistics(rounds).positions
+    found = [(at.drafted, at.tested, at.accepted, at.acceptance) for at in places]
     assert found == [(4, 4, 3, 3 / 4), (3, 2, 1, 1 / 2), (3, 1, 1, 1.0)]
     untested = statistics([bare_round(0, "rd")]).positions[1]
     assert (untested.tested, untested.acceptance) == (0, None)
