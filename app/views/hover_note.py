@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -41,15 +41,14 @@ class HoverNote(QLabel):
         if not text:
             self.hide()
             return
+        self.ensurePolished()
         self.setText(text)
         self.setWordWrap(False)
-        if self.sizeHint().width() > _WIDEST:
+        size = self.sizeHint()
+        if size.width() > _WIDEST:
             self.setWordWrap(True)
-            self.setFixedWidth(_WIDEST)
-        else:
-            self.setMinimumWidth(0)
-            self.setMaximumWidth(_WIDEST)
-        self.adjustSize()
+            size = QSize(_WIDEST, self.heightForWidth(_WIDEST))
+        self.resize(size)
         self.move(self._place(item))
         self.show()
 

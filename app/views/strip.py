@@ -43,6 +43,7 @@ class StripView(StripArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._pressed: TokenRef | None = None
         self._note = HoverNote(self)
         self._note.set_theme(self._theme)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -153,12 +154,18 @@ class StripView(StripArea):
         self._hover(self.ref_at(event.position().toPoint()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Move the keys' place to the token that is pressed."""
+        self._pressed = self.ref_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and self._pressed is not None:
+            self.focused = self._pressed
+            self.viewport().update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pin the token that was clicked."""
         ref = self.ref_at(event.position().toPoint())
-        if event.button() == Qt.MouseButton.LeftButton and ref is not None:
-            self.focused = ref
+        if event.button() == Qt.MouseButton.LeftButton and ref is not None and ref == self._pressed:
             self.pin(ref)
-            self.viewport().update()
+        self._pressed = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll; with Control, change the size."""
