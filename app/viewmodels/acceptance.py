@@ -55,9 +55,9 @@ class AcceptanceModel:
         Why the acceptance may mislead, or "".
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, visible: int = 0) -> None:
         self._document = document
-        self.update(0)
+        self.update(visible)
 
     def update(self, visible: int) -> None:
         """Show the first `visible` rounds."""

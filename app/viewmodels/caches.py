@@ -55,17 +55,17 @@ class CachesModel:
         Upper end of the axis of pages.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, visible: int = 0) -> None:
         self._document = document
-        self.update(0)
+        self.update(visible)
 
     def update(self, visible: int) -> None:
         """Show the first `visible` rounds."""
         columns = columns_of(self._document)
         shown = min(visible, len(columns))
         self.pages: tuple[Array, Array] = (
-            columns.gauge("target_pages_after")[:shown],
-            columns.gauge("drafter_pages_after")[:shown],
+            columns.gauge("target_pages")[:shown],
+            columns.gauge("drafter_pages")[:shown],
         )
         last = self._document.rounds[shown - 1] if shown else None
         reason = "no round yet" if last is None else "this drafter keeps no cache"

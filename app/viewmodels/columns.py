@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from app.viewmodels.document import Document
-    from engine.trace.events import CacheSpan, Round
+    from engine.trace.events import Round
 
     Array = npt.NDArray[np.float64]
 
@@ -37,15 +37,8 @@ _SUMMED = (
     "drafter_pages_back",
     *PHASES,
 )
-_CACHE = ("before", "peak", "after", "pages_before", "pages_peak", "pages_after")
 # Columns that hold a state: kept as they are, NaN where a round has none (no drafter's cache).
-_GAUGES = (
-    *(f"target_{name}" for name in _CACHE),
-    *(f"drafter_{name}" for name in _CACHE),
-    "paced",
-)
-
-_NO_CACHE = (float("nan"),) * len(_CACHE)
+_GAUGES = ("target_pages", "drafter_pages")
 
 
 class Growing:
@@ -69,8 +62,7 @@ class Growing:
         """Append rows of shape [n, columns]."""
         needed = self._length + len(rows)
         if needed > self._table.shape[1]:
-            capacity = max(needed, 2 * self._table.shape[1])
-            larger = np.empty((self._table.shape[0], capacity))
+            larger = np.empty((self._table.shape[0], 2 * needed))
             larger[:, : self._length] = self._table[:, : self._length]
             self._table = larger
             self.moves += 1
@@ -142,19 +134,8 @@ def _row(one: Round) -> tuple[tuple[float, ...], tuple[float, ...]]:
         times.commit,
         times.observe,
     )
-    own = _cache_row(drafter) if drafter is not None else _NO_CACHE
-    return summed, (*_cache_row(target), *own, float(one.paced))
-
-
-def _cache_row(span: CacheSpan) -> tuple[float, ...]:
-    return (
-        span.before,
-        span.peak,
-        span.after,
-        span.pages_before,
-        span.pages_peak,
-        span.pages_after,
-    )
+    own_pages = drafter.pages_after if drafter is not None else float("nan")
+    return summed, (target.pages_after, own_pages)
 
 
 def window_ratio(over: Array, under: Array, window: int | None = None) -> Array:

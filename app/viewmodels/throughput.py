@@ -69,9 +69,9 @@ class ThroughputModel:
         What a viewer must know about these rates, or "".
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, visible: int = 0) -> None:
         self._document = document
-        self.update(0)
+        self.update(visible)
 
     def update(self, visible: int) -> None:
         """Show the first `visible` rounds."""

@@ -65,7 +65,7 @@ class AcceptanceView(QWidget):
 
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
-        self._model = AcceptanceModel(document)
+        self._model = AcceptanceModel(document, presentation.visible_rounds())
         self._presentation = presentation
         self.over_time.set_readout(self._model.readout)
         self.refresh()

@@ -100,7 +100,7 @@ class CachesView(QWidget):
 
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
-        self._model = CachesModel(document)
+        self._model = CachesModel(document, presentation.visible_rounds())
         self._presentation = presentation
         self.plot.set_readout(self._model.readout)
         self.refresh()

@@ -69,6 +69,7 @@ class Plot(QWidget):
         self.canvas: Any = pg.PlotWidget(self, background=None, enableMenu=False)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.canvas.setFrameShape(self.canvas.Shape.NoFrame)
+        self.canvas.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.canvas.viewport().setMouseTracking(True)
         self.canvas.viewport().installEventFilter(self)
         self._set_up_view()
@@ -126,11 +127,13 @@ class Plot(QWidget):
             connect="finite",
             antialias=True,
             dynamicRangeLimit=None,
+            autoDownsampleFactor=1.0,  # one highest and one lowest point a pixel
             stepMode="right" if line.steps else None,
         )
+        self.canvas.addItem(curve, ignoreBounds=True)
+        # After adding: a plot gives a new item its own settings.
         curve.setClipToView(True)
         curve.setDownsampling(auto=True, method="peak")
-        self.canvas.addItem(curve, ignoreBounds=True)
         return curve
 
     def add_level(self, role: str) -> Any:

@@ -51,7 +51,7 @@ class ThroughputView(QWidget):
 
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
-        self._model = ThroughputModel(document)
+        self._model = ThroughputModel(document, presentation.visible_rounds())
         self._presentation = presentation
         self.plot.set_readout(self._model.readout)
         self.refresh()
