@@ -113,8 +113,9 @@ class StripLayout:
         """Lay out `chips` again from index `first` on; return the first row that may differ."""
         self._count = min(self._count, first)
         row = self.row_of(self._count) if self._count else 0
-        # A word that wraps takes the fragments before it along, so the row above is open, too.
-        row = max(0, row - 1)
+        # A row begins where it does because of a fragment at most one row further: one that did
+        # not fit and took the beginning of its word along. So two rows above are open, too.
+        row = max(0, row - 2)
         while row > 0 and self._opens_inside_a_chip(row):
             row -= 1
         begin = self._first_chip[row] if row else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.fonts import code_font, ui_font
@@ -57,6 +57,7 @@ PIECES = st.sampled_from(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example([*[" the"] * 9, "x" * 70], [(9, [])])  # the last word had wrapped for its neighbour's sake
 @given(
     st.lists(PIECES, max_size=60),
     st.lists(st.tuples(st.integers(0, 60), st.lists(PIECES, max_size=4)), max_size=8),
