@@ -103,8 +103,8 @@ def _reading(picture: CachePicture, total: tuple[int, int]) -> Reading:
     return Reading(
         name,
         count(span.after),
-        f"positions, {plural(span.pages_after, 'page')} of {span.page_size}",
+        f"positions, {plural(span.pages_after, 'page')}",
         How.MEASURED,
         f"{path}: {back}, {pages}; {whole}",
-        _DEFINITION,
+        f"{_DEFINITION} A page has {span.page_size} positions.",
     )

@@ -130,7 +130,7 @@ def _speedup(figures: Figures) -> Reading:
     reason = NO_PLAIN if figures.rounds else NO_ROUND
     if figures.speedup is None:
         return Reading("speed-up", DASH, "", How.MEASURED, reason, _SPEEDUP)
-    detail = f"this run / plain target, {_interval(figures.speedup_low, figures.speedup_high)}"
+    detail = f"this run / plain, {_interval(figures.speedup_low, figures.speedup_high)}"
     return Reading("speed-up", f"{number(figures.speedup)}×", "", How.MEASURED, detail, _SPEEDUP)
 
 

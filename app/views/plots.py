@@ -236,6 +236,12 @@ class Plot(QWidget):
         self.header.set_theme(theme)
         self._write_header()
 
+    def event(self, event: QEvent) -> bool:
+        """Follow the window to a screen of another scale."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange and self._theme is not None:
+            self.set_theme(self._theme)
+        return super().event(event)
+
     def inspect(self, index: int | None) -> None:
         """Show the values of a round in the header, or the legend for None."""
         known = index is not None and 0 <= index < self._rounds and self._readout is not None

@@ -25,7 +25,8 @@ def test_length_path_and_what_was_given_back_are_the_spans():
     document.run = RUN
     document.extend([make_round(i, "ardd", span=span) for i, span in enumerate(spans)])
     first = CachesModel(document, visible=1).readings[0]
-    assert (first.text, first.unit) == ("31", "positions, 2 pages of 16")
+    assert (first.text, first.unit) == ("31", "positions, 2 pages")
+    assert "16 positions" in first.definition
     assert first.detail == "30→35→31: gave back 4, 1 page; in all 4, 1 page"
     second = CachesModel(document, visible=2).readings[0]
     assert second.detail == "31→36→34: gave back 2, 0 pages; in all 6, 1 page"
