@@ -216,6 +216,6 @@ def _from_gguf(path: Path) -> ChatTemplate | None:
     special = {}
     for key, name in (("bos", "bos"), ("eos", "eos"), ("unknown", "unk"), ("padding", "pad")):
         token = metadata.get(f"tokenizer.ggml.{key}_token_id")
-        if isinstance(tokens, list) and isinstance(token, int) and token < len(tokens):
+        if isinstance(tokens, list) and isinstance(token, int) and 0 <= token < len(tokens):
             special[f"{name}_token"] = str(tokens[token])
     return ChatTemplate(source, special)

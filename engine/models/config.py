@@ -123,7 +123,11 @@ def end_tokens_of_folder(folder: Path, config: Mapping[str, Any] | None = None) 
     if eos is not None:
         added = tokenizer.get("added_tokens_decoder")
         listed = added if isinstance(added, dict) else {}
-        ids = {int(key) for key, entry in listed.items() if token_text(entry) == eos}
+        ids = {
+            int(key)
+            for key, entry in listed.items()
+            if key.isdecimal() and token_text(entry) == eos
+        }
         found |= ids or set(_ids_in_tokenizer(folder, eos))
     return tuple(sorted(found))
 

@@ -136,7 +136,7 @@ def _add_beginning(
 ) -> None:
     bos = metadata.get("tokenizer.ggml.bos_token_id")
     wanted = metadata.get("tokenizer.ggml.add_bos_token", default)
-    if wanted and isinstance(bos, int) and bos < len(tokens):
+    if wanted and isinstance(bos, int) and 0 <= bos < len(tokens):
         text = tokens[bos]
         backend.post_processor = processors.TemplateProcessing(
             single=[text, "$A"], special_tokens=[(text, bos)]

@@ -118,7 +118,11 @@ def test_end_tokens_are_united_from_all_files(tmp_path: Path) -> None:
         generation_config={"eos_token_id": [1, 106]},
         tokenizer_config={
             "eos_token": {"content": "<end>"},
-            "added_tokens_decoder": {"9": {"content": "<end>"}, "8": {"content": "<other>"}},
+            "added_tokens_decoder": {
+                "9": {"content": "<end>"},
+                "8": {"content": "<other>"},
+                "no id": {"content": "<end>"},
+            },
         },
     )
     assert config_from_folder(folder).end_tokens == (1, 2, 9, 106)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
@@ -244,3 +246,25 @@ def test_one_file_of_a_folder_points_to_the_folder(tmp_path: Path) -> None:
         open_checkpoint(folder / "model.safetensors")
     with pytest.raises(DraftscopeError, match="no file or folder"):
         open_checkpoint(tmp_path / "absent")
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_anywhere_in_the_header_is_a_sentence_or_harmless(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    file = tmp_path / "model.safetensors"
+    if not file.exists():
+        write_folder(tmp_path, tensors())
+        (tmp_path / "whole").write_bytes(file.read_bytes())
+    content = bytearray((tmp_path / "whole").read_bytes())
+    header = 8 + int.from_bytes(content[:8], "little")
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, header - 1))] = data.draw(st.integers(0, 255))
+    file.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        checkpoint = open_checkpoint(tmp_path)
+        for name in checkpoint.names:
+            assert tuple(checkpoint.tensor(name).shape) == checkpoint.shapes(name)
+    except DraftscopeError:
+        return
