@@ -12,6 +12,7 @@ import sys
 import tokenize
 import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,28 @@ def test_no_contract_is_lost() -> None:
     lazy = {"engine -> engine.loading", "engine -> engine.session"}
     assert all(set(contract.get("ignore_imports", ())) <= lazy for contract in contracts)
     assert not any(contract.get("allow_indirect_imports") for contract in contracts)
+
+
+def imported() -> set[str]:
+    """Name the outermost packages that the program imports, wherever the import stands."""
+    names: set[str] = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.split(".")[0])
+    return names - set(sys.stdlib_module_names) - {"app", "engine"}
+
+
+def test_dependencies_are_what_is_imported() -> None:
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = configuration["project"]["dependencies"]
+    declared = {re.split(r"[<>=!~;\[ ]", line)[0].lower() for line in wanted}
+    homes = packages_distributions()
+    names = {name: homes[name][0].lower().replace("_", "-") for name in imported()}
+    with_qt = {"shiboken6"}  # comes with PySide6
+    assert {name for name in names.values() if name not in with_qt} == declared
 
 
 # Where things lie
