@@ -23,7 +23,7 @@ class Session:
 
     def __init__(self, target: LoadedModel) -> None:
         self.target = target
-        self._pool = target.transformer.new_pool()
+        self.pool = target.transformer.new_pool()
         self._drafters: dict[str, Drafter | None] = {}
 
     def add_drafter(self, spec: str, drafter: Drafter | None) -> None:
@@ -51,7 +51,7 @@ class Session:
         DraftscopeError
             For a request that cannot be run, before the first event.
         """
-        run = Run(self.target, self._pool, self.drafter, request, control or Control())
+        run = Run(self.target, self.pool, self.drafter, request, control or Control())
         return run.events()
 
 
