@@ -1,0 +1,266 @@
+"""A session's events: order, ends, changes between rounds, probes, the plain run."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import DraftscopeError, RunRequest, Session, Settings, generate
+from engine.comparison import compare, first_difference
+from engine.control import Control
+from engine.plain import PROBE_SHARE, Prober
+from engine.sequence import Sequence
+from engine.trace.events import (
+    Baseline,
+    Comparison,
+    FinishReason,
+    PrefillFinished,
+    Probe,
+    Round,
+    RunFinished,
+    RunStarted,
+    SettingsChanged,
+)
+from tests.lawful import assert_lawful
+
+if TYPE_CHECKING:
+    from engine.loading import LoadedModel
+    from engine.trace.events import Event
+
+GREEDY = Settings(drafter="ngram", k=3, temperature=0.0)
+
+
+@pytest.fixture
+def session(exact_target: LoadedModel) -> Session:
+    return Session(exact_target)
+
+
+def request(**changes: object) -> RunRequest:
+    values: dict[str, object] = {"prompt": "hello hello", "settings": GREEDY, "max_new_tokens": 24}
+    return RunRequest(**{**values, **changes})  # type: ignore[arg-type]  # tests vary any field
+
+
+def rounds_of(events: list[Event]) -> list[Round]:
+    return [event for event in events if isinstance(event, Round)]
+
+
+def ids_of(events: list[Event]) -> list[int]:
+    return [token for one in rounds_of(events) for token in one.emitted_ids]
+
+
+def test_a_run_is_a_lawful_trace(session: Session) -> None:
+    for temperature in (0.0, 1.0):
+        settings = Settings(drafter="ngram", k=3, temperature=temperature)
+        events = list(session.run(request(settings=settings, baseline=True)))
+        assert_lawful(events)
+        kinds = [type(event) for event in events if not isinstance(event, Round | Probe)]
+        expected = [RunStarted, PrefillFinished, RunFinished, Baseline]
+        assert kinds == expected + ([Comparison] if temperature == 0.0 else [])
+
+
+def test_greedy_text_is_compared_with_the_plain_run(session: Session) -> None:
+    events = list(session.run(request(baseline=True)))
+    baseline, comparison = events[-2:]
+    assert isinstance(baseline, Baseline)
+    assert isinstance(comparison, Comparison)
+    assert comparison.identical
+    assert list(baseline.token_ids) == ids_of(events)
+    assert len(baseline.round_ns) == len(baseline.token_ids)
+
+
+def test_a_stop_ends_the_run_within_one_round(session: Session) -> None:
+    control = Control()
+    events: list[Event] = []
+    for event in session.run(request(max_new_tokens=200), control):
+        events.append(event)
+        if isinstance(event, Round) and event.index == 3:
+            control.stop()
+    assert len(rounds_of(events)) == 4
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.reason is FinishReason.CANCELLED
+    assert_lawful(events)
+    assert session.pool.pages_held == 0
+
+
+def test_a_stop_during_prefill_ends_the_run(session: Session) -> None:
+    control = Control()
+    control.stop()
+    events = list(session.run(request(baseline=True), control))
+    assert [type(event) for event in events] == [RunStarted, RunFinished]
+    assert session.pool.pages_held == 0
+
+
+def test_closing_the_iterator_gives_every_page_back(session: Session) -> None:
+    events = session.run(request())
+    for event in events:
+        if isinstance(event, Round):
+            break
+    assert session.pool.pages_held > 0
+    events.close()
+    assert session.pool.pages_held == 0
+
+
+def test_changed_settings_hold_from_the_next_round_on_and_are_recorded(session: Session) -> None:
+    control = Control()
+    changed = Settings(drafter="none", k=0, temperature=1.0)
+    events: list[Event] = []
+    for event in session.run(request(), control):
+        events.append(event)
+        if isinstance(event, Round) and event.index == 1:
+            control.change_settings(changed)
+    records = [event for event in events if isinstance(event, SettingsChanged)]
+    assert [(record.before_round, record.settings) for record in records] == [(2, changed)]
+    assert {one.drafter for one in rounds_of(events)[:2]} == {"ngram"}
+    assert {one.drafter for one in rounds_of(events)[2:]} == {"none"}
+    assert_lawful(events)
+
+
+def test_a_fault_in_changed_settings_is_an_error_event(session: Session) -> None:
+    control = Control()
+    events: list[Event] = []
+    for event in session.run(request(), control):
+        events.append(event)
+        if isinstance(event, Round) and event.index == 1:
+            control.change_settings(Settings(drafter="ngram", k=-1, temperature=0.0))
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.reason is FinishReason.ERROR
+    assert finished.message == "k is -1; choose a number from 0 to 32."
+
+
+def test_an_engine_fault_leaves_a_last_event_and_is_raised(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[Event] = []
+
+    def collect() -> None:
+        for event in session.run(request()):
+            events.append(event)
+            if isinstance(event, Round) and event.index == 2:
+                monkeypatch.setattr(Sequence, "commit", lambda *_: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        collect()
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.reason is FinishReason.ERROR
+    assert "ZeroDivisionError" in finished.message
+    assert session.pool.pages_held == 0
+
+
+def test_paced_the_engine_stays_at_most_one_round_ahead_of_the_picture(session: Session) -> None:
+    # invariant 7
+    control = Control(paced=True)
+    arrived: list[int] = []
+    changed = threading.Condition()
+
+    def pump() -> None:
+        for event in session.run(request(), control):
+            if isinstance(event, Round):
+                assert event.paced
+                with changed:
+                    arrived.append(event.index)
+                    changed.notify_all()
+
+    thread = threading.Thread(target=pump)
+    thread.start()
+    for presented in range(4):
+        with changed:
+            assert changed.wait_for(lambda: len(arrived) == presented + 2, timeout=60)  # noqa: B023  # called at once
+        control.presented(presented)
+    control.stop()
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+    assert len(arrived) <= 7
+
+
+def test_probes_stay_within_their_share_and_draw_nothing(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(drafter="ngram", k=3, temperature=1.0)
+    without = list(session.run(request(settings=settings, probes=False, max_new_tokens=120)))
+    events = list(session.run(request(settings=settings, max_new_tokens=120)))
+    probes = [event for event in events if isinstance(event, Probe)]
+    assert probes
+    assert ids_of(events) == ids_of(without)
+    # by the prober's own bookkeeping: with every probe as long as a pass, one in twenty rounds
+    prober = Prober()
+    due = []
+    for _ in range(200):
+        prober.round_took(100, 100)
+        due.append(prober.due())
+    assert due.index(True) + 1 == pytest.approx(1 / PROBE_SHARE - 1, abs=1)
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(session: Session) -> None:
+    settings = Settings(drafter="ngram", k=3, temperature=1.0)
+    first = ids_of(list(session.run(request(settings=settings, seed=2**32 + 5))))
+    list(session.run(request(settings=settings, seed=1)))
+    again = ids_of(list(session.run(request(settings=settings, seed=2**32 + 5))))
+    other = ids_of(list(session.run(request(settings=settings, seed=6))))
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"prompt": "  "}, "empty"),
+        ({"max_new_tokens": 0}, "at least 1"),
+        ({"settings": Settings(drafter="ngram", k=99, temperature=0.0)}, "k is 99"),
+        ({"settings": Settings(drafter="ngram", k=1, temperature=-1.0)}, "temperature"),
+        ({"prompt": "x" * 600}, "600|shorten"),
+    ],
+)
+def test_a_request_that_cannot_be_run_is_refused_before_the_first_event(
+    session: Session, changes: dict[str, object], word: str
+) -> None:
+    with pytest.raises(DraftscopeError, match=word):
+        session.run(request(**changes))
+
+
+def test_an_unknown_drafter_is_refused_in_a_sentence(session: Session) -> None:
+    settings = Settings(drafter="oracle", k=1, temperature=0.0)
+    with pytest.raises(DraftscopeError, match="no drafter called 'oracle'"):
+        list(session.run(request(settings=settings)))
+
+
+def test_the_context_length_ends_a_run_by_name(session: Session) -> None:
+    prompt = "x" * (512 - 30)
+    events = list(session.run(request(prompt=prompt, raw=True, max_new_tokens=100)))
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.reason is FinishReason.CONTEXT
+    assert len(ids_of(events)) == 30
+
+
+def test_generate_yields_the_rounds_of_a_run(exact_target: LoadedModel, session: Session) -> None:
+    rounds = list(generate(exact_target, "ngram", "hello hello", k=3, max_new_tokens=24))
+    expected = rounds_of(list(session.run(request())))
+    assert [one.emitted_ids for one in rounds] == [one.emitted_ids for one in expected]
+
+
+def test_first_difference_finds_the_position_or_the_end() -> None:
+    assert first_difference([1, 2, 3], [1, 2, 3]) is None
+    assert first_difference([1, 2, 3], [1, 5, 3]) == 1
+    assert first_difference([1, 2], [1, 2, 3]) == 2
+
+
+def test_a_wrong_token_is_told_from_a_tie(tiny_target: LoadedModel) -> None:
+    model = tiny_target.transformer
+    session = Session(tiny_target)
+    plain = ids_of(
+        list(session.run(request(settings=Settings(drafter="none", k=0, temperature=0.0))))
+    )
+    wrong = [*plain[:5], (plain[5] + 1) % 250, *plain[6:]]
+    prompt = tiny_target.tokenizer.encode("user: hello hello\nassistant: ")
+    verdict = compare(model, session.pool, prompt, wrong, plain, "run")
+    assert not verdict.identical
+    difference = verdict.first_difference
+    assert difference is not None
+    assert (difference.position, difference.kind) == (5, "fault")
+    assert difference.plain_logit is not None
+    assert difference.speculative_logit is not None
+    assert difference.plain_logit > difference.speculative_logit
