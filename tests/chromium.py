@@ -72,14 +72,19 @@ class Chromium:
         self._number = 0
         self.pages: dict[str, Page] = {}
 
-    def open(self, path: Path, **size: Any) -> Page:
-        """Open a file in a page of its own; `size` goes to `Page.resize`."""
+    def open(self, path: Path, *, prelude: str = "", **size: Any) -> Page:
+        """Open a file in a page of its own.
+
+        `prelude` is a script that runs before the page's own; `size` goes to `Page.resize`.
+        """
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
         attach = {"targetId": target, "flatten": True}
         session = self.send("Target.attachToTarget", attach)["sessionId"]
         page = self.pages[session] = Page(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
+        if prelude:
+            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
         page.resize(**size)
         page.go(path)
         return page
@@ -219,7 +224,8 @@ class Page:
         self.send("Emulation.setEmulatedMedia", media=kind, features=listed)
 
     def centre(self, selector: str) -> tuple[float, float]:
-        """Return the middle of the first line of an element."""
+        """Return the middle of the first line of an element, once nothing moves any more."""
+        self.evaluate("Promise.allSettled(document.getAnimations().map((a) => a.finished))")
         place = self.evaluate(
             f"(() => {{ const r = document.querySelector({json.dumps(selector)})"
             ".getClientRects()[0]; return [r.x + r.width / 2, r.y + r.height / 2]; })()"

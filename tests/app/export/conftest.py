@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,10 +28,10 @@ def replay(browser: Chromium, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Open the page of some events. Afterwards: no console message, no request but the file's."""
     opened: list[Page] = []
 
-    def open_page(events: Sequence[Event], **size: float) -> Page:
+    def open_page(events: Sequence[Event], **options: Any) -> Page:
         path = tmp_path / f"replay-{len(opened)}.html"
         path.write_text(render_html(events), "utf-8")
-        page = browser.open(path, **size)
+        page = browser.open(path, **options)
         opened.append(page)
         return page
 

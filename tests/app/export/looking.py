@@ -24,6 +24,13 @@ SHOWN_CHIPS = """[...document.querySelectorAll('#text .chip')].map((chip) => [
 FIGURES = """[...document.querySelectorAll('.figure')].map((card) => [
     card.querySelector('strong').textContent, card.querySelector('.detail').textContent])"""
 
+# Puts the page's clock into the test's hands: `pump(ms)` is one frame, that much later.
+VIRTUAL_TIME = """(() => { let now = 0; let waiting = [];
+    performance.now = () => now;
+    window.requestAnimationFrame = (call) => waiting.push(call);
+    window.pump = (ms) => { now += ms; const due = waiting; waiting = [];
+        for (const call of due) call(now); }; })()"""
+
 
 def text_at(page: Page, selector: str) -> str:
     found: str = page.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.app.export.looking import VIRTUAL_TIME
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
@@ -20,16 +21,6 @@ COUNT_WORK = """(() => { window.work = 0; window.frames_ = 0;
         { subtree: true, childList: true, attributes: true, characterData: true });
     window.taken = () => { window.work += observer.takeRecords().length;
         const done = window.work; window.work = 0; return done; }; })()"""
-
-# Whether a beat fell within eight frames, and the DOM changes in them.
-EIGHT_FRAMES = """new Promise((done) => {
-    const chips = () => document.querySelectorAll('#text .chip').length
-        + document.querySelectorAll('#text .pending').length * 1000;
-    const before = chips(); let n = 0; window.taken();
-    const next = () => { n += 1;
-        if (n < 8) requestAnimationFrame(next);
-        else done([chips() !== before, window.taken()]); };
-    requestAnimationFrame(next); })"""
 
 
 def worked(page: Page) -> int:
@@ -58,15 +49,12 @@ def test_a_beat_late_in_a_long_run_changes_as_little_as_an_early_one(replay: Ope
 
 
 def test_frames_without_a_beat_change_nothing(replay: Open) -> None:
-    page = replay(make_trace(rounds=20, seed=3, temperature=0.8))
-    for _ in range(4):
-        page.key("[")
-    page.evaluate(COUNT_WORK)
+    page = replay(make_trace(rounds=20, seed=3, temperature=0.8), prelude=VIRTUAL_TIME)
     page.key(" ")
-    quiet = 0
-    for _ in range(20):
-        beat, work = page.evaluate(EIGHT_FRAMES)
-        if not beat:
-            quiet += 1
-            assert work == 0
-    assert quiet > 5  # at the slowest speed beats are 0.64 s apart, eight frames take 0.13 s
+    page.evaluate("pump(170)")  # the first token appears after 160 ms, the second after 320
+    page.evaluate(COUNT_WORK)
+    for _ in range(8):
+        page.evaluate("pump(16)")
+    assert worked(page) == 0
+    page.evaluate("[pump(16), pump(16)] && 0")
+    assert worked(page) > 0
