@@ -101,7 +101,7 @@ class _Sizes:
     @property
     def across(self) -> int:
         """How many readings stand side by side."""
-        return max(1, min(4, int(self._width // (self.unit * 7.4))))
+        return max(1, min(4, int(self._width // (self.unit * 7.9))))
 
     @property
     def below(self) -> float:

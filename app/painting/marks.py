@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from app.theme import FateStyle, Mark
 
 _FAINT = 0.75  # opacity of a faint strike
+_QUIET = 0.4  # of an overline: plain tokens can be most of a text
 _ROUNDING = 0.18  # of the font's height
 
 
@@ -50,6 +51,9 @@ def paint_mark(
     if mark == "faint_strike":
         colour.setAlphaF(_FAINT)
         width *= 0.7
+    elif mark == "overline":
+        colour.setAlphaF(_QUIET)
+        width *= 0.8
     pen = QPen(colour, width)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     if mark == "dashed_underline":

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 LINE_HEIGHT = 1.7  # of the font's size, so that marks and boxes have air
 SMALL = 0.68  # size of bytes and of white space made visible
 _BOXED = frozenset(("correction", "bonus"))
-_ROUND_GAPS = 2.5  # room for the tick of a round's boundary, in gaps between chips
+_BARE = frozenset(("prompt", "plain"))  # without a background: a word of several tokens stays one
+_ROUND_GAPS = 2.2  # room for the tick of a round's boundary, in gaps between chips
 _OUT_OF_TEXT = frozenset(("rejected", "discarded", "cut"))  # their line ends end no line
 _BREAK_AFTER = "-–—/"
 _CACHED_WIDTHS = 1 << 17
@@ -86,7 +87,7 @@ class StripLayout:
         self.baseline = (self.row_height + self._metrics.capHeight()) / 2
         self.middle = self.baseline - self._metrics.xHeight() * 0.55
         self.space = self._metrics.horizontalAdvance(" ")
-        self._gap = max(1.5, self.em * 0.07)
+        self._gap = max(1.0, self.em * 0.05)
         self._pad = self.em * 0.14
         self._clear()
 
@@ -145,7 +146,7 @@ class StripLayout:
                 self._open_row(index + (number == len(chip.fragments) - 1), False)
 
     def _place_fragment(self, index: int, fragment: Fragment, chip: Chip, opens: bool) -> None:
-        gap = self._gap * (_ROUND_GAPS if chip.starts_round else 1.0) if opens else 0.0
+        gap = self._gap_before(chip) if opens else 0.0
         while True:
             fragment = self._without_indent(fragment)
             row = self.rows[-1]
@@ -159,6 +160,11 @@ class StripLayout:
             moved = self._wrap(fragment)
             self._open_row(moved[0].chip if moved else index, True)
             self.rows[-1] += moved
+
+    def _gap_before(self, chip: Chip) -> float:
+        if chip.starts_round:
+            return self._gap * _ROUND_GAPS
+        return self._gap * (0.3 if chip.fate in _BARE else 1.0)
 
     def _without_indent(self, fragment: Fragment) -> Fragment:
         """Drop the spaces at which a line was wrapped; those of the text's own lines stay."""
@@ -222,7 +228,7 @@ class StripLayout:
         text = fragment.text.strip(" ")
         if not text or fragment.kind == "space":
             text = fragment.text
-        pad = self._pad if chip.fate in _BOXED else self._gap / 2
+        pad = self._pad if chip.fate in _BOXED else 0.0 if chip.fate in _BARE else self._gap / 2
         leading = len(fragment.text) - len(fragment.text.lstrip(" ")) if text.strip(" ") else 0
         trailing = len(fragment.text) - leading - len(text)
         left = at + leading * self.space

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 EMPTY_COURT = "No token has been judged yet. Click a token in the text to bring it here."
 UNOBSERVED = "This run was recorded without observation: only the token's own numbers are known."
 UNRECORDED = "No laws were recorded for this token: only its own numbers are known."
+ONE_HOT_TARGET = "At temperature 0 p_target is one-hot. The raw law shows what it was made from."
 ABANDONED = "Its laws follow the rejected token: they belong to a text that was given up."
 
 
@@ -121,6 +122,7 @@ class CourtModel:
     def __init__(self, document: Document, presentation: Presentation) -> None:
         self._document = document
         self._presentation = presentation
+        self._run = document.run
         self._key: tuple[object, ...] | None = None
         self._case: Case | None = None
         self.pinned: TokenRef | None = None
@@ -128,6 +130,8 @@ class CourtModel:
 
     def case(self) -> Case | None:
         """Return the case to show, or None if no token was judged yet."""
+        if self._document.run != self._run:
+            self._run, self.pinned = self._document.run, None
         ref = self.pinned if self.pinned and self._phase(self.pinned) else self.latest_judged()
         if ref is None:
             return None
@@ -196,6 +200,8 @@ class CourtModel:
             notes.append(UNOBSERVED if started and started.top_n == 0 else UNRECORDED)
         elif self.show_raw:
             notes.append("Bars show the raw law; the verdict comes from the processed one.")
+        elif greedy and judged:
+            notes.append(ONE_HOT_TARGET)
         return Case(
             ref=ref,
             label=token_label(token.piece),

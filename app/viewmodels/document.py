@@ -7,9 +7,9 @@ shown (`presentation`), nor where events come from: a running session and a file
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import islice
 from typing import TYPE_CHECKING
 
+from app.viewmodels.prefix_figures import PrefixFigures
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
 from engine.errors import DraftscopeError
 from engine.trace.events import (
@@ -78,9 +78,7 @@ class Document:
         self.statistics = Statistics()
         self._round_events: list[int] = []  # index in `events` of each round
         self._changes: list[SettingsChanged] = []
-        self._figures: tuple[int, Figures] | None = None
-        self._prefix = Statistics()
-        self._prefix_end = 0  # events counted in `_prefix`
+        self._prefix = PrefixFigures()
 
     def extend(self, events: Sequence[Event]) -> int:
         """Take in events of this run and return how many were taken.
@@ -183,17 +181,8 @@ class Document:
     def figures_at(self, n_rounds: int) -> Figures:
         """Return the figures over the first `n_rounds` rounds and what was measured among them.
 
-        Once all rounds are shown, everything that arrived counts, the baseline too. Going forward
-        costs the new events alone; going back counts again from the start.
+        Once all rounds are shown, everything that arrived counts, the baseline too.
         """
         whole = n_rounds >= len(self.rounds)
         end = len(self.events) if whole else self._round_events[max(0, n_rounds)]
-        if self._figures is not None and self._figures[0] == end:
-            return self._figures[1]
-        if end < self._prefix_end:
-            self._prefix, self._prefix_end = Statistics(), 0
-        for event in islice(self.events, self._prefix_end, end):
-            self._prefix.add(event)
-        self._prefix_end = end
-        self._figures = (end, self._prefix.figures())
-        return self._figures[1]
+        return self._prefix.at(self.events, end)

@@ -44,6 +44,7 @@ class StripView(StripArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._pressed: TokenRef | None = None
+        self._run: str | None = None
         self._note = HoverNote(self)
         self._note.set_theme(self._theme)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -55,6 +56,15 @@ class StripView(StripArea):
         """Show this document from now on, as far as the presentation has come."""
         super().set_state(document, presentation)
         self._note.hide()
+
+    def refresh(self) -> None:
+        """Follow the presentation; a new run lets the pinned token of the old one go."""
+        if self._document is not None and self._document.run != self._run:
+            self._run = self._document.run
+            self.hovered = self.focused = None
+            self._note.hide()
+            self.unpin()
+        super().refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Paint with this theme."""

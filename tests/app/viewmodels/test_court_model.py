@@ -236,6 +236,17 @@ def test_pinned_token_stays_while_others_are_judged():
     assert model.case().ref == model.latest_judged()
 
 
+def test_new_run_lets_the_pinned_token_go():
+    document, presentation, model = court()
+    model.pinned = TokenRef(1, 0)
+    document.clear()
+    presentation.advance(0.0)
+    assert model.case() is None
+    document.extend(make_trace(rounds=4, seed=3, temperature=1.0))
+    presentation.seek(3)
+    assert model.case().ref == model.latest_judged()
+
+
 def test_prompt_token_has_no_verdict():
     _, _, model = court()
     model.pinned = TokenRef(PROMPT_ROUND, 0)

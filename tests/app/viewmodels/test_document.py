@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.viewmodels.document import Document
+from app.viewmodels.prefix_figures import KEPT_EVERY
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
 from engine.errors import DraftscopeError
 from engine.trace.events import Fate, Round, RunStarted
-from engine.trace.statistics import Statistics
+from engine.trace.statistics import Statistics, statistics
 from tests.traces import make_trace
 
 
@@ -131,3 +132,19 @@ def test_document_grows_as_events_arrive():
     assert len(versions) == len(events)
     assert document.events == events
     assert document.figures_at(6) == Document(events).figures_at(6)
+
+
+def test_going_to_and_fro_counts_few_events_and_stays_exact(monkeypatch):
+    document = Document(make_trace(rounds=6_000, k=2, top_n=0, baseline=False))
+    document.figures_at(6_000)
+    document.figures_at(5_999)  # the first way back keeps copies
+    added = []
+    add = Statistics.add
+    monkeypatch.setattr(
+        Statistics, "add", lambda self, event: (added.append(event), add(self, event))[1]
+    )
+    for n in (5_000, 5_900, 2_500, 2_499, 4_000, 3_999):
+        added.clear()
+        figures = document.figures_at(n)
+        assert len(added) <= 2 * KEPT_EVERY + 1
+        assert figures == statistics(document.events[: document.events.index(document.rounds[n])])

@@ -293,6 +293,16 @@ def test_cleared_document_leaves_an_empty_strip(strip):
     assert view.verticalScrollBar().maximum() == 0
 
 
+def test_new_run_lets_the_pinned_token_go(qtbot, strip):
+    view, document, presentation = strip()
+    view.pin(first_emitted(view))
+    document.clear()
+    presentation.advance(0.0)
+    with qtbot.waitSignal(view.token_unpinned):
+        view.refresh()
+    assert view.pinned is None
+
+
 def test_50_000_tokens_are_followed_with_bounded_work(qtbot, strip):  # D16
     view, _, presentation = strip(rounds=12_000, top_n=0, baseline=False, seek=11_990)
     assert len(view.model.chips) > 50_000
