@@ -80,7 +80,7 @@ def least_height(case: Case, width: float, theme: Theme, fonts: CourtFonts) -> f
     if case.u is not None:
         height += track_height(fonts.small) + 0.7 * sizes.unit
     if case.bars:
-        table = BarTable(case, theme, fonts.text, fonts.code)
+        table = BarTable(case, theme, fonts.text, fonts.code, width)
         height += table.height_of(min(_LEAST_ROWS, len(case.bars))) + 0.6 * sizes.unit
     return height + sizes.below
 
@@ -169,6 +169,8 @@ class _Work:
         painter.setFont(self._fonts.strong)
         painter.drawText(QPointF(left, top + strong.ascent()), style.label)
         place = f"{case.place} · id {case.token_id}"
+        if small.horizontalAdvance(place) > self._rect.right() - left:
+            place = case.place
         place = small.elidedText(place, Qt.TextElideMode.ElideRight, self._rect.right() - left)
         painter.setFont(self._fonts.small)
         painter.setPen(QColor(theme.muted))
@@ -194,7 +196,8 @@ class _Work:
         self._y = box.bottom() + self._unit * 0.7
 
     def _bars(self, height: float) -> None:
-        table = BarTable(self._case, self._theme, self._fonts.text, self._fonts.code)
+        fonts = self._fonts
+        table = BarTable(self._case, self._theme, fonts.text, fonts.code, self._rect.width())
         rows = max(_LEAST_ROWS, table.rows_in(height))
         bars = self._case.rows(rows)
         table.stretch(len(bars), height)

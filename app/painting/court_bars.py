@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SCALES = (0.1, 0.2, 0.5, 1.0)  # ends of the axis
 _STRETCH = 1.5
+_LEAST_AREA = 90.0  # narrower bars stand below their numbers
 _TAGS = {"drafted": "drafted", "drawn": "drawn", "both": "drafted, drawn"}
 
 
@@ -34,81 +35,112 @@ class _Column(NamedTuple):
     meaning: str
 
 
+class _Shape(NamedTuple):
+    """Where the parts of a row stand, from the row's left edge and top.
+
+    Wide tables have token, bars and numbers beside each other; narrow ones bars below the rest.
+    """
+
+    stacked: bool
+    label: float  # widest token text
+    tag: float  # right end of the role's word
+    area: tuple[float, float]  # left and right end of the bars
+    number: float  # width of a column of numbers
+    line: float
+    text: float  # middle of the text
+    bars: float  # middle of the bars
+
+
 class BarTable:
     """The bars of one case as a table: token, bars, numbers."""
 
-    def __init__(self, case: Case, theme: Theme, font: QFont, code: QFont) -> None:
+    def __init__(self, case: Case, theme: Theme, font: QFont, code: QFont, width: float) -> None:
         self._theme = theme
         self._small = scaled(font, 0.88)
         self._code = code
         self._metrics = QFontMetricsF(self._small)
         self._code_metrics = QFontMetricsF(code)
         self._columns = _columns(case, theme)
-        self._thick = max(4.0, round(self._metrics.height() * (0.42 if self._pairs else 0.34)))
-        self._line = max(
-            self._code_metrics.height() * 1.15, len(self._columns) * (self._thick + 1) + 7
+        self._thick = max(
+            4.0, round(self._metrics.height() * (0.42 if len(self._columns) < 3 else 0.34))
         )
+        self._stack = len(self._columns) * (self._thick + 1) - 1
         self._head = self._metrics.height() * 1.5
         self._top = _scale(case, [column.field for column in self._columns])
+        self._shape = self._shape_for(case, width)
 
-    @property
-    def _pairs(self) -> bool:
-        return len(self._columns) <= 2
+    def _shape_for(self, case: Case, width: float) -> _Shape:
+        number = self._metrics.horizontalAdvance("0.00000") + 8
+        numbers = number * len(self._columns)
+        wanted = max(self._code_metrics.horizontalAdvance(bar.label) for bar in case.bars)
+        wanted = max(wanted, self._metrics.horizontalAdvance("other tokens"))
+        roles = any(bar.role in _TAGS for bar in case.bars)
+        tag = self._metrics.horizontalAdvance("  drafted") if roles else 0.0
+        label = min(wanted, width * 0.3)
+        left, right = label + tag + 10, width - numbers
+        text = self._code_metrics.height()
+        if right - left >= _LEAST_AREA:
+            line = max(text * 1.15, self._stack + 8)
+            return _Shape(False, label, left - 9, (left, right), number, line, line / 2, line / 2)
+        line = text + self._stack + 9
+        middle = text + 3 + self._stack / 2
+        room = max(20.0, width - tag)
+        return _Shape(
+            True, width - numbers - 4, width, (0.0, room), number, line, text / 2 + 2, middle
+        )
 
     def rows_in(self, height: float) -> int:
         """Return how many rows fit."""
-        return int((height - self._head) // self._line)
+        return int((height - self._head) // self._shape.line)
 
     def stretch(self, rows: int, height: float) -> None:
-        """Give rows the height that is there, up to half as much again."""
-        self._line = min(self._line * _STRETCH, max(self._line, (height - self._head) / rows))
+        """Give rows beside each other the height that is there, up to half as much again."""
+        shape = self._shape
+        if not shape.stacked:
+            line = min(shape.line * _STRETCH, max(shape.line, (height - self._head) / rows))
+            self._shape = shape._replace(line=line, text=line / 2, bars=line / 2)
 
     def height_of(self, rows: int) -> float:
         """Return the height of so many rows and the head."""
-        return self._head + rows * self._line
+        return self._head + rows * self._shape.line
 
     def paint(
         self, painter: QPainter, box: QRectF, bars: Sequence[Bar]
     ) -> list[tuple[QRectF, str]]:
         """Paint the table; return each row's box with its numbers in words."""
-        number = self._metrics.horizontalAdvance("0.00000")
-        wanted = max(self._code_metrics.horizontalAdvance(bar.label) for bar in bars)
-        wanted = max(wanted, self._metrics.horizontalAdvance("other tokens"))
-        tag = self._metrics.horizontalAdvance("  drafted") if any(b.role for b in bars[:-1]) else 0
-        label = min(wanted, box.width() * 0.3)
-        numbers = (number + 8) * len(self._columns)
-        left = box.left() + label + tag + 10
-        area = QRectF(
-            left, box.top() + self._head, box.right() - numbers - left, len(bars) * self._line
-        )
-        regions = self._paint_head(painter, box, area, number)
-        self._paint_grid(painter, area)
+        left, right = self._shape.area
+        height = len(bars) * self._shape.line
+        area = QRectF(box.left() + left, box.top() + self._head, right - left, height)
+        regions = self._paint_head(painter, box, area)
+        if not self._shape.stacked:
+            self._paint_grid(painter, area)
         for at, bar in enumerate(bars):
-            row = QRectF(box.left(), area.top() + at * self._line, box.width(), self._line)
-            self._paint_row(painter, row, area, label, bar, number)
+            top = area.top() + at * self._shape.line
+            row = QRectF(box.left(), top, box.width(), self._shape.line)
+            self._paint_row(painter, row, area, bar)
             regions.append((row, self._words(bar)))
         return regions
 
-    def _paint_head(
-        self, painter: QPainter, box: QRectF, area: QRectF, number: float
-    ) -> list[tuple[QRectF, str]]:
+    def _paint_head(self, painter: QPainter, box: QRectF, area: QRectF) -> list[tuple[QRectF, str]]:
         """Name the columns in their colours, and the axis."""
         painter.setFont(self._small)
         baseline = box.top() + self._metrics.ascent()
         regions = []
         for at, column in enumerate(self._columns):
-            right = box.right() - (len(self._columns) - 1 - at) * (number + 8)
+            right = box.right() - (len(self._columns) - 1 - at) * self._shape.number
             width = self._metrics.horizontalAdvance(column.name)
             painter.setPen(QColor(column.colour))
             painter.drawText(QPointF(right - width, baseline), column.name)
             place = QRectF(right - width, box.top(), width, self._head)
             regions.append((place, f"{column.name} (measured)\n{column.meaning}"))
         painter.setPen(QColor(self._theme.muted))
-        painter.drawText(QPointF(area.left(), baseline), "0")
         end = f"{self._top:g}"
-        painter.drawText(
-            QPointF(area.right() - self._metrics.horizontalAdvance(end), baseline), end
-        )
+        if self._shape.stacked:
+            painter.drawText(QPointF(box.left(), baseline), f"0 to {end}")
+        else:
+            painter.drawText(QPointF(area.left(), baseline), "0")
+            right = area.right() - self._metrics.horizontalAdvance(end)
+            painter.drawText(QPointF(right, baseline), end)
         return regions
 
     def _paint_grid(self, painter: QPainter, area: QRectF) -> None:
@@ -120,39 +152,34 @@ class BarTable:
         x = round(area.left()) - 0.5
         painter.drawLine(QLineF(x, area.top() - 3, x, area.bottom()))
 
-    def _paint_row(
-        self, painter: QPainter, row: QRectF, area: QRectF, label: float, bar: Bar, number: float
-    ) -> None:
+    def _paint_row(self, painter: QPainter, row: QRectF, area: QRectF, bar: Bar) -> None:
+        shape, rest = self._shape, bar.role == "rest"
         if bar.role in _TAGS:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.raised))
             painter.drawRoundedRect(row.adjusted(-4, 1, 4, -1), 4, 4)
-        middle = row.center().y()
-        rest = bar.role == "rest"
         metrics = self._metrics if rest else self._code_metrics
         painter.setFont(self._small if rest else self._code)
         painter.setPen(QColor(self._theme.muted if rest else self._theme.text))
-        text = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, label)
+        text = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, shape.label)
+        middle = row.top() + shape.text
         painter.drawText(QPointF(row.left(), middle + metrics.capHeight() / 2), text)
         painter.setFont(self._small)
-        baseline = middle + self._metrics.capHeight() / 2
+        half = self._metrics.capHeight() / 2
         if bar.role in _TAGS:
             tag = _TAGS[bar.role] if bar.role != "both" else "drawn"
             painter.setPen(QColor(self._theme.muted))
-            painter.drawText(
-                QPointF(area.left() - 9 - self._metrics.horizontalAdvance(tag), baseline), tag
-            )
-        stack = len(self._columns) * (self._thick + 1) - 1
+            left = row.left() + shape.tag - self._metrics.horizontalAdvance(tag)
+            painter.drawText(QPointF(left, row.top() + shape.bars + half), tag)
         for at, column in enumerate(self._columns):
             value: float | None = getattr(bar, column.field)
-            top = middle - stack / 2 + at * (self._thick + 1)
+            top = row.top() + shape.bars - self._stack / 2 + at * (self._thick + 1)
             self._paint_bar(painter, area, top, value, column.colour, faint=rest)
-            right = row.right() - (len(self._columns) - 1 - at) * (number + 8)
+            right = row.right() - (len(self._columns) - 1 - at) * shape.number
             shown = "·" if value is None else probability(value)
             painter.setPen(QColor(self._theme.muted if rest or not value else self._theme.text))
-            painter.drawText(
-                QPointF(right - self._metrics.horizontalAdvance(shown), baseline), shown
-            )
+            left = right - self._metrics.horizontalAdvance(shown)
+            painter.drawText(QPointF(left, middle + half), shown)
 
     def _paint_bar(
         self,

@@ -60,6 +60,8 @@ def paint_track(painter: QPainter, box: QRectF, case: Case, theme: Theme, font: 
         painter.drawRoundedRect(band, 3, 3)
         law = "the residual" if case.fate == "correction" else "p_target"
         label = f"u picks the token at which the cumulative sum of {law} passes it"
+        if metrics.horizontalAdvance(label) > box.width():
+            label = f"the draw from {law}"
         _text(painter, box, metrics, label, box.center().x(), below, theme.muted)
         words = f"u = {probability(u)}, measured: the uniform of the draw from {law}."
     taken = _span(box, metrics.horizontalAdvance(label), _label_centre(box, band, case))

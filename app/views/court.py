@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.viewmodels.refs import TokenRef
 
 _MARGIN = 14
+_LEAST_WIDTH = 260
 
 
 class CourtCanvas(QWidget):
@@ -151,6 +152,7 @@ class CourtView(QWidget):
         below.addWidget(self.raw_switch)
         below.addStretch(1)
         below.addWidget(self.follow_button)
+        self.setMinimumWidth(_LEAST_WIDTH)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from app.fonts import code_font, ui_font
 from app.painting.court import court_fonts, least_height, paint_court
+from app.painting.court_bars import BarTable
 from app.theme import THEMES
 from app.viewmodels.court import CourtModel
 from app.viewmodels.document import Document
@@ -113,3 +114,15 @@ def test_no_case_is_said():
 def test_same_case_is_the_same_picture():
     case = cases()["correction"]
     assert painted(case, THEMES["light"])[0] == painted(case, THEMES["light"])[0]
+
+
+@pytest.mark.parametrize("width", [200, 236, 300, 392, 900])
+def test_bars_have_room_at_any_width(width):
+    for case in cases().values():
+        if case.bars:
+            shape = BarTable(case, THEMES["light"], ui_font(), code_font(), width)._shape
+            left, right = shape.area
+            assert right - left >= 80
+            assert right <= width
+            assert shape.label > 20
+            assert shape.stacked or left > shape.label
