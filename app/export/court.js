@@ -3,6 +3,14 @@
 
 const COURT_ROWS = 7; // the page keeps 6, and the mass outside them
 const RESIDUAL_ROWS = 4;
+const RULES = {
+  greedy: "Greedy: drafted tokens are kept while each is the target's own first choice. The first that "
+    + "is not is rejected, and the target's choice takes its place;",
+  drawn: "Each drafted token is kept while u < min(1, p_target / q_draft). The first that is not is "
+    + "rejected, and a correction is drawn from the residual in its place;",
+  both: "if all are kept, the same pass gives a bonus. "
+    + "Press space to play; click a token to pin its verdict here.",
+};
 
 class Court {
   constructor(data) {
@@ -18,10 +26,8 @@ class Court {
     const token = ref ? tokenAt(this.data, ref) : null;
     court.classList.toggle("empty", !token);
     if (!token) {
-      setText(byId("court-token"), "");
-      setText(byId("court-fate"), "");
-      setText(byId("court-words"), "The verdict on each token is shown here. Click a token to pin it.");
-      setText(byId("court-note"), "");
+      const rule = this.data.rounds[0]?.greedy ? RULES.greedy : RULES.drawn;
+      setText(byId("court-words"), `${rule} ${RULES.both}`);
       return;
     }
     const round = this.data.rounds[ref.round];

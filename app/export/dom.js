@@ -1,5 +1,7 @@
 // Small helpers over the DOM. Text goes in as text nodes only; nothing here reads markup.
 
+const DASH = "–"; // a figure that is not known
+
 const byId = (id) => document.getElementById(id);
 
 function make(tag, name = "", text = "") {

@@ -10,18 +10,20 @@ class FigureCards {
       const how = make("span", `how how-${figure.how}`, figure.how);
       const value = make("p", "value");
       const number = make("strong");
-      value.append(number, make("span", "unit", figure.unit));
+      const unit = make("span", "unit", figure.unit);
+      value.append(number, unit);
       const detail = make("p", "detail");
       head.append(how);
       card.append(head, value, detail);
       root.append(card);
-      return { number, detail, card };
+      return { number, unit, detail };
     });
   }
 
   show(rounds) {
     this.data.readings[rounds].forEach(([text, detail], i) => {
       setText(this.cards[i].number, text);
+      setShown(this.cards[i].unit, text !== DASH);
       setText(this.cards[i].detail, detail);
     });
   }

@@ -119,7 +119,7 @@ def _speedup(figures: Figures) -> Reading:
     low, high = figures.speedup_low, figures.speedup_high
     detail = "this run / plain target"
     if value is None:
-        detail = "no plain rate yet"
+        detail = "no plain rate yet" if figures.rounds else "no round yet"
     elif low is not None and high is not None:
         detail += f", {number(low)}–{number(high)}"
     return Reading(
