@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from app.export.replay import Events
+    from app.export.portion import Events
     from app.theme import Theme
 
 # In the order in which they are read: each uses what stands before it.

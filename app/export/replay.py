@@ -6,14 +6,14 @@ and when it appears is the window's own (`app.viewmodels`).
 
 from __future__ import annotations
 
-from itertools import takewhile
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from app.export.figures import readings, running_figures
 from app.export.header import Header, header, settings_words
 from app.export.laws import Labels, PageLaws, page_laws, short
+from app.export.portion import first_rounds
 from app.export.words import ending_words, round_words
 from app.viewmodels.characters import written
 from app.viewmodels.chips import SHOWN_CHARACTERS
@@ -23,23 +23,16 @@ from app.viewmodels.refs import TokenRef
 from app.viewmodels.strip import StripModel
 from app.viewmodels.verdict_words import closing_words, drafted_words, one_hot_words
 from engine.errors import DraftscopeError
-from engine.trace.events import Baseline, ClosingKind, ClosingToken, Fate, Round
+from engine.trace.events import ClosingKind, ClosingToken, Fate, Round
 from engine.trace.text import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from app.export.portion import Events
     from app.viewmodels.chips import Chip
-    from engine.trace.events import DraftedToken, Event
+    from engine.trace.events import DraftedToken
     from engine.trace.figures import Figures
-
-
-class Events(Protocol):
-    """A sequence of events: a list, or a file's reader, which decodes what is asked for."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> Event: ...
-    def __iter__(self) -> Iterator[Event]: ...
 
 
 MAX_ROUNDS = 5_000
@@ -107,27 +100,6 @@ class Replay(msgspec.Struct, frozen=True):
     final: Figures
     text: str  # the target's, exactly
     ending: str
-
-
-def first_rounds(events: Events, limit: int) -> tuple[list[Event], int]:
-    """Return the events of the first `limit` rounds, and how many rounds there are.
-
-    Of a longer run only its plain run is kept of what comes later: how it ended is not shown.
-    `events` is asked for no more than is needed, so it may decode lazily.
-    """
-    total = 0
-    later: list[Event] = []
-    for i in range(len(events) - 1, -1, -1):
-        event = events[i]
-        if isinstance(event, Round):
-            total = event.index + 1
-            break
-        if isinstance(event, Baseline):
-            later.append(event)
-    if total <= limit:
-        return list(events), total
-    before = takewhile(lambda e: not (isinstance(e, Round) and e.index >= limit), events)
-    return [*before, *later], total
 
 
 def build_replay(
