@@ -44,20 +44,19 @@ class HoverNote(QLabel):
         self.ensurePolished()
         self.setText(text)
         self.setWordWrap(False)
+        screen = QGuiApplication.screenAt(item.center()) or QGuiApplication.primaryScreen()
+        room = screen.availableGeometry()
         size = self.sizeHint()
-        if size.width() > _WIDEST:
+        widest = min(_WIDEST, room.width() - 2 * _AWAY)
+        if size.width() > widest:
             self.setWordWrap(True)
-            size = QSize(_WIDEST, self.heightForWidth(_WIDEST))
+            size = QSize(widest, self.heightForWidth(widest))
         self.resize(size)
-        self.move(self._place(item))
+        self.move(self._place(item, room))
         self.show()
 
-    def _place(self, item: QRect) -> QPoint:
+    def _place(self, item: QRect, room: QRect) -> QPoint:
         at = item.bottomLeft() + QPoint(0, _AWAY)
-        screen = QGuiApplication.screenAt(item.center())
-        if screen is None:
-            return at
-        room = screen.availableGeometry()
         if at.y() + self.height() > room.bottom():
             at.setY(item.top() - _AWAY - self.height())
         at.setX(max(room.left(), min(at.x(), room.right() - self.width())))
