@@ -1,4 +1,4 @@
-"""How much of a long run goes into a page. Knows events; decodes no more of a file than it needs."""
+"""How much of a long run goes into a page. Decodes no more of a file than it needs."""
 
 from __future__ import annotations
 
