@@ -142,27 +142,34 @@ class Deeds(QObject):
 
     # Runs
 
-    def run(self, *, playing: bool = True) -> None:
+    def run(self) -> None:
         """Run the prompt as the panel says."""
+        self._run("")
+
+    def _run(self, first: str) -> None:
         if not ACTIONS["run.start"].enabled(self.state):
             return
         self._window.banners.remove_errors()
         state = self._prompt.state
-        self._desk.run(state.target, state.request, playing=playing)
+        self._desk.run(state.target, state.request, first=first)
 
     def step_round(self) -> None:
         """Show one round more; with nothing on show, begin a run and hold after its first."""
-        self._begin_held()
-        self._desk.step_round()
+        if self._bare:
+            self._run("round")
+        else:
+            self._desk.step_round()
 
     def step_phase(self) -> None:
-        """Show one phase more; with nothing on show, begin a run and hold."""
-        self._begin_held()
-        self._desk.step_phase()
+        """Show one phase more; with nothing on show, begin a run and hold after its first."""
+        if self._bare:
+            self._run("phase")
+        else:
+            self._desk.step_phase()
 
-    def _begin_held(self) -> None:
-        if not self.state.has_events and not self.state.busy:
-            self.run(playing=False)
+    @property
+    def _bare(self) -> bool:
+        return not self.state.has_events and not self.state.busy
 
     def clear(self) -> None:
         """Show nothing."""

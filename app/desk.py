@@ -74,6 +74,7 @@ class Desk(QObject):
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._control: Control | None = None
+        self._first = ""  # what a held run is to show as soon as it has a round
         self._ready: set[str] = set()  # drafters that are loaded for the target in memory
         self._target = ""
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
@@ -96,13 +97,20 @@ class Desk(QObject):
         self._aim(target)
         self._send(LoadModels(target=target, drafter=drafter))
 
-    def run(self, target: str, request: RunRequest, *, playing: bool = True) -> None:
-        """Begin a run and show it in place of what is on show."""
+    def run(self, target: str, request: RunRequest, *, first: str = "") -> None:
+        """Begin a run and show it in place of what is on show.
+
+        Parameters
+        ----------
+        first
+            "round" or "phase": show that much of it and hold there; empty: let it go on.
+        """
         if self.state.running:
             return
         self._aim(target)
         self._show_nothing()
-        self.presentation.playing = playing
+        self.presentation.playing = not first
+        self._first = first
         self._control = Control(paced=not self.presentation.live)
         self.source = None
         job = Run(target=target, request=request, control=self._control)
@@ -135,6 +143,7 @@ class Desk(QObject):
         self._show_nothing()
         self._control = None
         self.presentation.playing = True
+        self._first = ""
         self.source = path
         job = OpenSession(path=path)
         self._shown_job = job.number
@@ -169,6 +178,7 @@ class Desk(QObject):
         """Let presentation time pass; at the end of a finished run, from the start again."""
         if self.presentation.at_end and not self.state.running:
             self.presentation.seek(-1)
+        self._first = ""
         self.presentation.playing = True
         self._pace()
 
@@ -247,6 +257,9 @@ class Desk(QObject):
         for reply in self._lanes.inbox.drain():
             self._take(reply)
         self.presentation.advance(seconds)
+        if self._first and self.document.rounds:
+            step, self._first = self._first, ""
+            (self.presentation.step_round if step == "round" else self.presentation.step_phase)()
         if self._control is not None:
             self._control.presented(self.presentation.last_finished_round)
         versions = (self.document.version, self.presentation.version)

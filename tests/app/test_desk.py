@@ -89,10 +89,10 @@ def test_stop_while_loading_is_no_error(desk: Desk, errors: list[str], tiny_mode
 
 
 def test_paused_engine_stays_one_round_ahead(desk: Desk, tiny_model: Path) -> None:
-    desk.run(str(tiny_model), LONG.request, playing=False)
-    wait_until(lambda: rounds(desk) == 2)
+    desk.run(str(tiny_model), LONG.request, first="round")
     for shown in (1, 2, 3):
-        desk.step_round()
+        if shown > 1:
+            desk.step_round()
         wait_until(lambda shown=shown: desk.presentation.visible_rounds() == shown)  # type: ignore[misc]  # bound
         wait_until(lambda shown=shown: rounds(desk) == shown + 2)  # type: ignore[misc]  # bound
     assert rounds(desk) == 5
@@ -102,16 +102,16 @@ def test_paused_engine_stays_one_round_ahead(desk: Desk, tiny_model: Path) -> No
 
 
 def test_changed_settings_take_effect_in_the_next_round(desk: Desk, tiny_model: Path) -> None:
-    desk.run(str(tiny_model), LONG.request, playing=False)
-    wait_until(lambda: rounds(desk) == 2)
+    desk.run(str(tiny_model), LONG.request, first="round")
+    wait_until(lambda: rounds(desk) == 3)
     changed = replace(LONG, k=2, temperature=0.7)
     desk.change_settings(changed.settings)
     desk.step_round()
-    wait_until(lambda: rounds(desk) == 3)
-    assert desk.document.rounds[1].k == 4
-    assert desk.document.rounds[2].k == 2
+    wait_until(lambda: rounds(desk) == 4)
+    assert desk.document.rounds[2].k == 4
+    assert desk.document.rounds[3].k == 2
     recorded = [event for event in desk.document.events if isinstance(event, SettingsChanged)]
-    assert [(event.before_round, event.settings) for event in recorded] == [(2, changed.settings)]
+    assert [(event.before_round, event.settings) for event in recorded] == [(3, changed.settings)]
     desk.stop()
     wait_until(lambda: idle(desk))
 
@@ -257,7 +257,7 @@ def test_close_in_every_state(
     elif state != "idle":
         prompt = "word " * 700 if state == "prefill" else LONG.prompt
         request = replace(LONG, prompt=prompt).request
-        desk.run(str(tiny_model), request, playing=state != "paused")
+        desk.run(str(tiny_model), request, first="round" if state == "paused" else "")
     if state == "prefill":
         wait_until(lambda: desk.document.started is not None)
     elif state in ("running", "paused"):

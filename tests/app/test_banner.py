@@ -1,0 +1,57 @@
+"""Banners are plain text, few, and can be dismissed."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.views.banner import MOST_BANNERS, BannerArea
+
+MARKUP = ["<b>x</b>", "&lt;", "<img src=x>", "a<b", "</script>"]
+
+
+@pytest.fixture
+def area(qapp: QApplication) -> BannerArea:
+    return BannerArea()
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_text_never_becomes_markup(area: BannerArea, text: str) -> None:
+    banner = area.show_error(text)
+    assert banner.label.textFormat() is Qt.TextFormat.PlainText
+    assert banner.label.text() == text
+    for label in banner.findChildren(QLabel):
+        assert label.textFormat() is Qt.TextFormat.PlainText or not label.text()
+
+
+def test_the_same_error_stands_once(area: BannerArea) -> None:
+    area.show_error("It failed.")
+    area.show_error("It failed.")
+    assert area.texts() == ["It failed."]
+
+
+def test_oldest_gives_way(area: BannerArea) -> None:
+    for number in range(MOST_BANNERS + 2):
+        area.show_notice(f"Notice {number}.")
+    assert len(area.texts()) == MOST_BANNERS
+    assert area.texts()[-1] == f"Notice {MOST_BANNERS + 1}."
+
+
+def test_dismissing_leaves_the_others(area: BannerArea) -> None:
+    area.show_notice("Stays.")
+    gone: list[str] = []
+    area.dismissed.connect(gone.append)
+    area.show_error("Goes.").close_button.click()
+    assert area.texts() == ["Stays."]
+    assert gone == ["error:Goes."]
+    area.remove_errors()
+    assert area.texts() == ["Stays."]
+
+
+def test_choice_names_banner_and_button(area: BannerArea) -> None:
+    chosen: list[tuple[str, str]] = []
+    area.chosen.connect(lambda key, name: chosen.append((key, name)))
+    banner = area.show_banner("journal", "warning", "A run was kept.", (("restore", "Restore"),))
+    banner.buttons["restore"].click()
+    assert chosen == [("journal", "restore")]

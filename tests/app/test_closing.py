@@ -1,0 +1,70 @@
+"""The window closes cleanly whatever it is doing: exit code 0 and nothing on stderr."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from engine.trace.codec import encode
+from engine.trace.journal import unfinished_journals
+from tests.traces import make_trace
+
+PROGRAM = Path(__file__).with_name("closing_program.py")
+ROOT = PROGRAM.parents[2]
+
+
+@pytest.fixture(scope="module")
+def session_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("session") / "long.jsonl"
+    path.write_bytes(b"".join(encode(event) for event in make_trace(rounds=300)))
+    return path
+
+
+def close_while(doing: str, target: Path, session: Path, delay_ms: int) -> None:
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), doing, str(target), str(session), str(delay_ms)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), f"{doing} {delay_ms} ms"
+    assert unfinished_journals() == []
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_twenty_closes_during_generation(tiny_model: Path, session_file: Path) -> None:
+    random_delays = random.Random(7)
+    delays = [random_delays.randrange(0, 250) for _ in range(20)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda ms: close_while("run", tiny_model, session_file, ms), delays))
+
+
+@pytest.mark.parametrize(
+    ("doing", "delay_ms"),
+    [
+        ("begin", 0),
+        ("begin", 700),
+        ("begin", 1400),
+        ("load", 0),
+        ("load", 900),
+        ("paused", 2500),
+        ("open", 0),
+        ("open", 300),
+        ("export", 0),
+        ("export", 300),
+    ],
+)
+def test_close_while(tiny_model: Path, session_file: Path, doing: str, delay_ms: int) -> None:
+    close_while(doing, tiny_model, session_file, delay_ms)

@@ -1,0 +1,125 @@
+"""The prompt panel holds one value, and large numbers survive it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.settings import Settings
+from app.viewmodels.prompt import SPEEDS, PromptState, drafter_label, nearest_speed, speed_label
+from app.views.prompt import PromptView
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QApplication
+
+FULL = PromptState(
+    prompt="<b>bold?</b> & more",
+    raw=True,
+    target="/models/tiny",
+    drafter="model:/models/smaller.gguf",
+    k=7,
+    temperature=0.8,
+    top_k=40,
+    top_p=0.9,
+    seed=2**32 + 5,
+    limit=77,
+    baseline=False,
+)
+
+
+@pytest.fixture
+def view(qapp: QApplication) -> PromptView:
+    made = PromptView()
+    made.set_models(["smollm2-135m"])
+    return made
+
+
+def test_fields_hold_the_whole_state(view: PromptView) -> None:
+    view.set_state(FULL)
+    view.editor.insertPlainText("x")
+    assert view.state == replace(FULL, prompt="x" + FULL.prompt)
+
+
+def test_state_survives_a_restart(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "settings.json")
+    FULL.remember(settings)
+    settings.save()
+    assert PromptState.remembered(Settings(tmp_path / "settings.json")) == FULL
+
+
+def test_request_carries_every_field() -> None:
+    request = FULL.request
+    assert (request.prompt, request.raw, request.seed) == (FULL.prompt, True, 2**32 + 5)
+    assert (request.max_new_tokens, request.baseline) == (77, False)
+    settings = request.settings
+    assert (settings.drafter, settings.k) == (FULL.drafter, 7)
+    assert (settings.temperature, settings.top_k, settings.top_p) == (0.8, 40, 0.9)
+
+
+@pytest.mark.parametrize("seed", ["0", "2491081031", str(2**63 - 1), str(2**63)])
+def test_any_seed_can_be_typed(view: PromptView, seed: str) -> None:
+    view.seed.clear()
+    QTest.keyClicks(view.seed, seed)
+    assert view.state.seed == min(int(seed), 2**63 - 1)
+
+
+def test_changed_settings_are_told_apart_from_the_rest(view: PromptView) -> None:
+    told: list[object] = []
+    edited: list[object] = []
+    view.settings_edited.connect(told.append)
+    view.edited.connect(edited.append)
+    view.limit.setValue(9)
+    assert told == []
+    view.k.setValue(2)
+    assert told == [view.state.settings]
+    assert len(edited) == 2
+
+
+def test_filling_the_fields_says_nothing(view: PromptView) -> None:
+    told: list[object] = []
+    view.edited.connect(told.append)
+    view.set_state(FULL)
+    assert told == []
+
+
+def test_greedy_greys_out_what_decides_nothing(view: PromptView) -> None:
+    view.temperature.setValue(0.0)
+    assert not view.top_p.isEnabled()
+    view.temperature.setValue(0.5)
+    assert view.top_p.isEnabled()
+
+
+def test_control_return_runs(view: PromptView) -> None:
+    asked: list[bool] = []
+    view.run_requested.connect(lambda: asked.append(True))
+    QTest.keyClick(view.editor, Qt.Key.Key_Return)
+    assert asked == []
+    QTest.keyClick(view.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert asked == [True]
+
+
+def test_every_field_has_an_accessible_name(view: PromptView) -> None:
+    fields = [view.editor, view.chat, view.raw, view.target, view.drafter, view.k, view.seed]
+    fields += [view.temperature, view.top_k, view.top_p, view.limit, view.baseline, view.run]
+    assert [field for field in fields if not field.accessibleName()] == []
+
+
+def test_speeds_step_up_and_down() -> None:
+    assert nearest_speed(1.1) == 1.0
+    assert nearest_speed(4.0, 1) is None
+    assert nearest_speed(None, 1) is None
+    assert nearest_speed(None, -1) == SPEEDS[-2]
+    assert nearest_speed(0.25, -3) == 0.25
+    assert [speed_label(speed) for speed in (0.25, 1.0, None)] == ["0.25×", "1×", "As it comes"]
+
+
+def test_drafters_are_named_in_words() -> None:
+    assert drafter_label("none") == "none (plain rounds)"
+    assert drafter_label("model:/somewhere/deep/small.gguf") == "small model: small.gguf"
+    assert drafter_label("model:C:\\models\\small") == "small model: small"
