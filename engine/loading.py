@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.drafters.protocol import Drafter
+    from engine.models.plans import Plan
+    from engine.models.weights import Checkpoint
 
     Progress = Callable[[int, int, str], None]
 
@@ -130,8 +132,14 @@ def load_model(
         ) from error
     finally:
         checkpoint.close()
+    ends = frozenset(checkpoint.config.end_tokens) | frozenset(tokenizer.end_tokens)
+    info = _describe(checkpoint, chosen)
+    return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
+
+
+def _describe(checkpoint: Checkpoint, plan: Plan) -> ModelInfo:
     config = checkpoint.config
-    info = ModelInfo(
+    return ModelInfo(
         name=checkpoint.name,
         kind="target",
         source=checkpoint.source,
@@ -140,13 +148,11 @@ def load_model(
         layers=config.layers,
         width=config.width,
         context_length=config.context_length,
-        plan=chosen.name,
-        dtype=chosen.description,
-        device=_device_name(where),
+        plan=plan.name,
+        dtype=plan.description,
+        device=_device_name(plan.device),
         notes=tuple(checkpoint.notes),
     )
-    ends = frozenset(config.end_tokens) | frozenset(tokenizer.end_tokens)
-    return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
 
 
 def make_drafter(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.decoder import Choice, Decoder
-from engine.models.streaming import TextStream
 from engine.prefill import Stopped
 from engine.sampling import draw, greedy_ids, probabilities
 from engine.sequence import Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from engine.cache import PagePool
     from engine.emission import Limits
     from engine.loading import LoadedModel
+    from engine.models.streaming import TextStream
     from engine.sampling import Sampling
 
 PROBE_SHARE = 0.05  # of the time of a run's rounds and probes together
@@ -78,7 +78,7 @@ def run_baseline(
     *,
     run: str,
     seed: int,
-    stop_strings: tuple[str, ...] = (),
+    stream: TextStream,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Baseline:
     """Run the plain target on the prompt to its end.
@@ -87,7 +87,6 @@ def run_baseline(
     other draws: a bonus or a correction is not the draw of a plain round.
     """
     sequence = Sequence(target.transformer, pool, prompt)
-    stream = TextStream(target.tokenizer, stop_strings)
     round_ns: list[int] = []
     texts: list[str] = []
     complete = True

@@ -84,7 +84,7 @@ class Run:
         drafter = self._begin_drafter(self._settings.drafter)
         yield self._started(drafter)
         sequence = Sequence(self._target.transformer, self._pool, self._prompt)
-        stream = TextStream(self._target.tokenizer, self._request.stop_strings)
+        stream = self._stream()
         reason, message = FinishReason.CANCELLED, ""
         try:
             yield self._prefill(sequence)
@@ -120,6 +120,12 @@ class Run:
         yield RunFinished(run=self._id, reason=reason, tail=stream.flush(), message=message)
         if self._request.baseline and reason not in (FinishReason.CANCELLED, FinishReason.ERROR):
             yield from self._compare(emitted)
+
+    def _stream(self) -> TextStream:
+        """Return a stream for the text; a raw prompt is gone on with, an answer begins a text."""
+        request = self._request
+        tokenizer = self._target.tokenizer
+        return TextStream(tokenizer, request.stop_strings, at_start=not request.raw)
 
     def _started(self, drafter: Drafter | None) -> RunStarted:
         request, piece = self._request, self._target.tokenizer.piece
@@ -207,7 +213,7 @@ class Run:
             self._limits,
             run=self._id,
             seed=self._request.seed,
-            stop_strings=self._request.stop_strings,
+            stream=self._stream(),
             stopped=lambda: self._control.stopped,
         )
         yield baseline

@@ -65,6 +65,14 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.models import models
 
         return models(options)
+    if options.command == "check":
+        from app.cli.check import check
+
+        return check(options)
+    if options.command == "bench":
+        from app.cli.bench import bench
+
+        return bench(options)
     from app.cli.export import export
 
     return export(options)

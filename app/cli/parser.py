@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "export")
+COMMANDS = ("run", "models", "export", "check", "bench")
 DEFAULT_TARGET = "smollm2-135m"
 
 _WINDOW_EPILOG = """\
@@ -16,6 +16,8 @@ commands:
   draftscope run       decode a prompt here in the terminal
   draftscope models    list the models, or fetch one
   draftscope export    make something to take along from a session
+  draftscope check     check that greedy text is the plain target's
+  draftscope bench     measure speculation against the plain target
 Each has its own --help.
 """
 
@@ -43,6 +45,8 @@ def command_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
+    _add_check(commands.add_parser("check", help="check that greedy text is the plain target's"))
+    _add_bench(commands.add_parser("bench", help="measure speculation against the plain target"))
     return parser
 
 
@@ -121,6 +125,50 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     page = formats.add_parser("html", help="a replay in one offline page")
     page.add_argument("trace", type=Path, metavar="TRACE.jsonl")
     page.add_argument("out", type=Path, metavar="OUT.html")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Check that what speculation promises holds for a pair of models."
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="WHAT")
+    greedy = kinds.add_parser("greedy", help="greedy text equals the plain target's, everywhere")
+    greedy.description = (
+        "Decode every prompt with every drafter and every k, greedily, and compare each text with "
+        "the plain target's. A tie is told from a fault; only faults give the exit code 1."
+    )
+    _add_pair(greedy)
+    greedy.add_argument("--k", type=_whole(1), nargs="+", default=[1, 4, 8], metavar="N")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Measure plain and speculative decoding in turn on the same prompts, and what a pass costs "
+        "by its width. Times depend on what else the machine does: believe the ratios."
+    )
+    _add_pair(parser)
+    parser.add_argument("--k", type=_whole(1), nargs="+", default=[1, 2, 4], metavar="N")
+    parser.add_argument(
+        "--temperature", type=_number(0.0), default=0.0, help="0 is greedy (default: 0)"
+    )
+
+
+def _add_pair(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--drafter",
+        nargs="+",
+        default=["ngram", "head"],
+        metavar="ngram|head|model:PATH",
+        help="one or more (default: ngram head)",
+    )
+    parser.add_argument(
+        "--prompt", nargs="+", metavar="TEXT", help="one or more (default: a fixed set)"
+    )
+    parser.add_argument("--max-new-tokens", type=_whole(1), default=32, metavar="N")
+    parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
+    parser.add_argument("--plan", choices=("eager", "packed"))
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 class _Number:

@@ -1,0 +1,1 @@
+"""What Draftscope claims, measured."""
