@@ -21,6 +21,7 @@ from app.deeds import Deeds
 from app.desk import Desk
 from app.exporting import Export
 from app.fonts import load_fonts
+from app.interrupts import Interrupts
 from app.logs import end_log, start_log
 from app.placement import place, remember
 from app.sessions import Sessions
@@ -153,6 +154,10 @@ class Program:
         self.timeline.speed_requested.connect(self.deeds.set_speed)
         self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
 
+        for name, dock in self.window.docks.items():
+            if name != "prompt":
+                dock.visibilityChanged.connect(self._refresh)
+
     def _tie_desk(self) -> None:
         self.window.closing.connect(self.close)
         self.appearance.theme_changed.connect(self._dress)
@@ -167,7 +172,8 @@ class Program:
     def _refresh(self) -> None:
         """Repaint once a tick what can be seen; a hidden panel catches up when it is shown."""
         for view in self.shown:
-            view.refresh()
+            if view.isVisible():
+                view.refresh()
 
     def _show_state(self) -> None:
         self.deeds.refresh()
@@ -185,11 +191,13 @@ def run(options: Options) -> int:
     program = Program(app, options)
     hook = sys.excepthook
     sys.excepthook = program.deeds.report
+    interrupts = Interrupts(program.window.close)
     program.show()
     try:
         code = app.exec()
         ended = program.close()
     finally:
+        interrupts.end()
         sys.excepthook = hook
     end_log(forced=not ended)
     return code

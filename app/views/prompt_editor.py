@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QDragEnterEvent, QKeyEvent
 
 
 class PromptEditor(QPlainTextEdit):
@@ -32,3 +32,10 @@ class PromptEditor(QPlainTextEdit):
             event.accept()
             return
         super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take text; leave files to the window, which opens them."""
+        if event.mimeData().hasUrls():
+            event.ignore()
+            return
+        super().dragEnterEvent(event)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from engine.trace.codec import encode
-from engine.trace.journal import unfinished_journals
+from engine.trace.journal import journals_folder, unfinished_journals
 from tests.traces import make_trace
 
 PROGRAM = Path(__file__).with_name("closing_program.py")
@@ -68,3 +70,23 @@ def test_twenty_closes_during_generation(tiny_model: Path, session_file: Path) -
 )
 def test_close_while(tiny_model: Path, session_file: Path, doing: str, delay_ms: int) -> None:
     close_while(doing, tiny_model, session_file, delay_ms)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_closes_the_window(
+    tiny_model: Path, session_file: Path, number: signal.Signals
+) -> None:
+    program = subprocess.Popen(
+        [sys.executable, str(PROGRAM), "paused", str(tiny_model), str(session_file), "60000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(),
+    )
+    while not list(journals_folder().glob("*.jsonl")):
+        assert program.poll() is None
+        time.sleep(0.02)
+    program.send_signal(number)
+    assert program.communicate(timeout=60) == (b"", b"")
+    assert program.returncode == 0
+    assert unfinished_journals() == []

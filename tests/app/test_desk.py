@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from app.desk import Desk
 from app.messages import EventsArrived
@@ -241,6 +242,47 @@ def test_play_at_the_end_begins_again(desk: Desk, tmp_path: Path) -> None:
     assert desk.state.moving
     desk.pause()
     assert not desk.state.moving
+
+
+@pytest.mark.parametrize("state", ["loading", "prefill", "running", "paused", "baseline"])
+def test_stop_in_every_state(desk: Desk, tiny_model: Path, errors: list[str], state: str) -> None:
+    prompt = "word " * 700 if state == "prefill" else LONG.prompt
+    baseline = state == "baseline"
+    asked = replace(LONG, prompt=prompt, baseline=baseline, limit=400 if baseline else LONG.limit)
+    desk.run(str(tiny_model), asked.request, first="round" if state == "paused" else "")
+    reached = {
+        "loading": lambda: True,
+        "prefill": lambda: desk.document.started is not None,
+        "running": lambda: rounds(desk) >= 3,
+        "paused": lambda: rounds(desk) == 3,
+        "baseline": lambda: desk.document.finished is not None,
+    }[state]
+    wait_until(reached)
+    desk.stop()
+    assert desk.state.stopping or idle(desk)
+    wait_until(lambda: idle(desk))
+    assert errors == []
+    assert not desk.state.stopping
+    if desk.document.events:
+        assert desk.document.finished is not None
+        assert journal_of(desk) == desk.document.events
+    desk.run(str(tiny_model), PROMPT.request)
+    wait_until(lambda: idle(desk))
+    assert desk.document.finished is not None
+    assert desk.document.finished.reason is FinishReason.LIMIT
+
+
+def test_window_thread_goes_on_while_the_engine_works(desk: Desk, tiny_model: Path) -> None:
+    beats: list[int] = []
+    timer = QTimer()
+    timer.timeout.connect(lambda: beats.append(rounds(desk)))
+    timer.start(5)
+    desk.run(str(tiny_model), LONG.request)
+    wait_until(lambda: rounds(desk) >= 200)
+    timer.stop()
+    desk.stop()
+    wait_until(lambda: idle(desk))
+    assert len(set(beats)) >= 4  # the picture was refreshed again and again on the way
 
 
 @pytest.mark.parametrize("state", ["idle", "loading", "prefill", "running", "paused", "opening"])
