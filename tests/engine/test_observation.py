@@ -1,0 +1,124 @@
+"""Laws of a round: the rows worth showing, with every column right."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.acceptance import accept, accept_greedy
+from engine.drafters.protocol import Proposal
+from engine.judgement import Judged
+from engine.observation import Observer, entropies, softmax_entropies, top_ids
+from engine.sampling import Sampling, greedy_ids, probabilities
+
+if TYPE_CHECKING:
+    from engine.trace.events import Laws
+
+V = 5_000
+
+
+def piece(token: int) -> bytes:
+    return str(token).encode()
+
+
+def logits(rows: int, seed: int = 0) -> torch.Tensor:
+    return 4 * torch.randn(rows, V, generator=torch.Generator().manual_seed(seed))
+
+
+def sampled(uniforms: list[float], support: torch.Tensor | None = None) -> tuple[Judged, Sampling]:
+    """A judged round of k = 2 with unrelated laws."""
+    sampling = Sampling(0.8, top_p=0.95)
+    scores = logits(3)
+    p_target = probabilities(scores, sampling)
+    if support is None:
+        q_draft = probabilities(logits(2, 1), sampling)
+    else:
+        q_draft = torch.zeros(2, V)
+        q_draft[:, support] = torch.softmax(logits(2, 1)[:, : len(support)], dim=-1)
+    tokens = tuple(q_draft.argmax(dim=-1).tolist())
+    verdict = accept(p_target, q_draft, tokens, uniforms, [0.5] * 3)
+    return Judged(Proposal(tokens, q_draft, support), 10, 0, scores, p_target, verdict), sampling
+
+
+def check(laws: Laws, name: str, law: torch.Tensor) -> None:
+    values = getattr(laws, name)
+    assert values == pytest.approx(law[list(laws.ids)].tolist())
+    assert getattr(laws, f"rest_{name}") == pytest.approx(1 - sum(values), abs=1e-6)
+
+
+@pytest.mark.parametrize("support", [None, torch.arange(7, 1000, 3)])
+def test_columns_are_the_laws_that_were_drawn_from(support: torch.Tensor | None) -> None:
+    judged, sampling = sampled([0.999, 0.999], support)
+    assert judged.p_target is not None
+    q_draft = judged.proposal.q_draft
+    assert q_draft is not None
+    assert judged.verdict.accepted == 0
+    laws = Observer(8, piece).observe(judged, sampling)
+    assert len(laws) == 3
+    for row, one in enumerate(laws):
+        check(one, "p_raw", torch.softmax(judged.logits[row], dim=-1))
+        check(one, "p_target", judged.p_target[row])
+        best = judged.p_target[row].topk(8)
+        kept = best.indices[best.values > 0.0].tolist()
+        assert kept
+        assert set(kept) <= set(one.ids)
+        assert len(set(one.ids)) == len(one.ids)
+        assert list(one.p_raw) == sorted(one.p_raw, reverse=True)
+        assert one.pieces == tuple(map(piece, one.ids))
+        expected = -(judged.p_target[row].double().xlogy(judged.p_target[row].double())).sum()
+        assert one.entropy_target == pytest.approx(float(expected), abs=1e-4)
+    for row in range(2):
+        check(laws[row], "q_draft", q_draft[row])
+        assert judged.proposal.tokens[row] in laws[row].ids
+        overlap = float(torch.minimum(judged.p_target[row], q_draft[row]).sum())
+        assert laws[row].overlap == pytest.approx(overlap, abs=1e-6)
+    assert judged.verdict.residual is not None
+    check(laws[0], "residual", judged.verdict.residual)
+    assert judged.verdict.closing in laws[0].ids
+    assert laws[1].residual == laws[2].residual == ()
+    assert laws[2].q_draft == ()
+    assert laws[2].overlap is None
+
+
+def test_greedy_laws_are_one_hot_at_the_argmax_and_the_drafted_token() -> None:
+    scores = logits(2)
+    ids = greedy_ids(scores).tolist()
+    token = (ids[0] + 1) % V
+    verdict = accept_greedy(ids, [token])
+    judged = Judged(Proposal((token,)), 10, 0, scores, None, verdict, tuple(ids))
+    first, second = Observer(4, piece).observe(judged, Sampling(0.0))
+    assert dict(zip(first.ids, first.p_target, strict=True))[ids[0]] == 1.0
+    assert dict(zip(first.ids, first.q_draft, strict=True))[token] == 1.0
+    assert dict(zip(first.ids, first.residual, strict=True))[ids[0]] == 1.0
+    assert sum(first.p_target) == sum(first.q_draft) == sum(first.residual) == 1.0
+    assert first.overlap == 0.0
+    assert first.entropy_target == 0.0
+    assert first.entropy_raw > 0.0
+    assert second.q_draft == ()
+
+
+@given(
+    st.integers(1, 3),
+    st.integers(1, 12),
+    st.sampled_from([40, 1000, 3000, 5000]),
+    st.integers(0, 99),
+)
+def test_the_top_by_blocks_is_the_top(rows: int, count: int, vocabulary: int, seed: int) -> None:
+    law = torch.rand(rows, vocabulary, generator=torch.Generator().manual_seed(seed))
+    ours = law.gather(1, top_ids(law, count)).tolist()
+    assert ours == law.topk(count, dim=-1).values.tolist()
+
+
+def test_entropies_are_right_at_the_ends() -> None:
+    flat = torch.full((1, 64), 1 / 64)
+    sure = torch.eye(64)[:1]
+    assert entropies(flat) == pytest.approx([math.log(64)], abs=1e-5)
+    assert entropies(sure) == [0.0]
+    scores = logits(2)
+    law = torch.softmax(scores, dim=-1)
+    assert softmax_entropies(scores, law) == pytest.approx(entropies(law), abs=1e-4)
