@@ -170,8 +170,9 @@ class _Rows:
                 left = tuple(self._residual[0][i] for i in self._order[row])
             laws.append(("residual", left or _one_hot(ids, judged.verdict.closing)))
         for name, values in laws:
-            fields[name] = values
-            fields[f"rest_{name}"] = max(0.0, 1.0 - sum(values))
+            # seven digits are what float32 holds; the verdict's own numbers are kept in full
+            fields[name] = tuple(float(f"{value:.7g}") for value in values)
+            fields[f"rest_{name}"] = float(f"{max(0.0, 1.0 - sum(values)):.7g}")
         return fields
 
     def _picked(self, law: list[list[float]] | None, row: int) -> tuple[float, ...]:
