@@ -36,16 +36,20 @@ class Labels:
         return found
 
 
-class PageLaws(msgspec.Struct, frozen=True, omit_defaults=True):
+# names in the page's data, where each stands thousands of times
+SHORT = {"p_target": "p", "q_draft": "q"}
+
+
+class PageLaws(msgspec.Struct, frozen=True, omit_defaults=True, rename=SHORT):
     """Columns of one length; `rest` is the mass outside the rows, in the columns' order."""
 
     rows: tuple[int, ...]  # labels
     ids: tuple[int, ...]
-    p: tuple[float, ...]  # p_target
+    p_target: tuple[float, ...]
     raw: tuple[float, ...]  # p_raw
-    q: tuple[float, ...] = ()  # q_draft
+    q_draft: tuple[float, ...] = ()
     r: tuple[float, ...] = ()  # residual
-    rest: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # of p, raw, q, r
+    rest: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # of the four columns
     overlap: float | None = None
 
 
@@ -70,9 +74,9 @@ def page_laws(laws: Laws, keep: Sequence[int], labels: Labels) -> PageLaws:
     return PageLaws(
         rows=tuple(labels.index(laws.pieces[i]) for i in rows),
         ids=tuple(laws.ids[i] for i in rows),
-        p=pick(laws.p_target),
+        p_target=pick(laws.p_target),
         raw=pick(laws.p_raw),
-        q=pick(laws.q_draft),
+        q_draft=pick(laws.q_draft),
         r=pick(laws.residual),
         rest=(rest[0], rest[1], rest[2], rest[3]),
         overlap=None if laws.overlap is None else short(laws.overlap),

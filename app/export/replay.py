@@ -12,7 +12,7 @@ import msgspec
 
 from app.export.figures import readings, running_figures
 from app.export.header import Header, header, settings_words
-from app.export.laws import Labels, PageLaws, page_laws, short
+from app.export.laws import SHORT, Labels, PageLaws, page_laws, short
 from app.export.portion import first_rounds
 from app.export.words import ending_words, round_words
 from app.viewmodels.characters import written
@@ -39,7 +39,7 @@ MAX_ROUNDS = 5_000
 _TAIL = 40  # characters kept at the end of a chip that is too long
 
 
-class PageToken(msgspec.Struct, frozen=True, omit_defaults=True):
+class PageToken(msgspec.Struct, frozen=True, omit_defaults=True, rename=SHORT):
     """One token: what its chip says and its numbers."""
 
     t: str  # its characters
@@ -50,8 +50,8 @@ class PageToken(msgspec.Struct, frozen=True, omit_defaults=True):
     o: str = ""  # why `q_draft` is one-hot
     h: str = ""  # bytes that make no character yet
     s: str = ""  # a character is shared with the token "before", "after" or "both"
-    q: float | None = None  # q_draft
-    p: float | None = None  # p_target; of a closing token, its probability where it was drawn
+    q_draft: float | None = None
+    p_target: float | None = None  # of a closing token, its probability where it was drawn
     a: float | None = None  # min(1, p_target / q_draft)
     u: float | None = None
     laws: PageLaws | None = None  # a correction's are those of the rejected token
@@ -196,8 +196,8 @@ class _Tables:
             o=one_hot_words(one, token, greedy=greedy),
             h=_chip_bytes(chip),
             s=_shared(chip),
-            q=short(token.q_draft),
-            p=None if token.p_target is None else short(token.p_target),
+            q_draft=short(token.q_draft),
+            p_target=None if token.p_target is None else short(token.p_target),
             a=None if token.acceptance_probability is None else short(token.acceptance_probability),
             u=None if token.u is None else short(token.u),
             laws=None if token.laws is None else page_laws(token.laws, keep, self.labels),
@@ -214,7 +214,7 @@ class _Tables:
             w=closing_words(one, greedy=greedy),
             h=_chip_bytes(chip),
             s=_shared(chip),
-            p=short(token.probability),
+            p_target=short(token.probability),
             u=None if token.u is None else short(token.u),
             laws=None if own is None else page_laws(own, [token.id], self.labels),
         )

@@ -100,7 +100,9 @@ def test_laws_keep_the_token_and_what_was_drawn_and_all_of_the_mass() -> None:
             assert laws is not None
             assert token.id in laws.ids
             assert len(laws.ids) <= MAX_ROWS
-            for column, rest in zip((laws.p, laws.raw, laws.q, laws.r), laws.rest, strict=True):
+            for column, rest in zip(
+                (laws.p_target, laws.raw, laws.q_draft, laws.r), laws.rest, strict=True
+            ):
                 assert not column or sum(column) + rest == pytest.approx(1, abs=1e-6)
             if laws.r and one.closing is not None:
                 assert one.closing.id in laws.ids
@@ -111,7 +113,7 @@ def test_laws_keep_the_token_and_what_was_drawn_and_all_of_the_mass() -> None:
 def test_a_run_without_observation_keeps_its_numbers() -> None:
     replay = build_replay(make_trace(rounds=5, seed=1, top_n=0))
     assert all(token.laws is None for one in replay.rounds for token in one.d)
-    assert all(token.q is not None for one in replay.rounds for token in one.d)
+    assert all(token.q_draft is not None for one in replay.rounds for token in one.d)
 
 
 class CountedEvents:
