@@ -53,7 +53,7 @@ class Choosing(QObject):
 
     def load(self) -> None:
         """Load target and drafter now."""
-        self._window.banners.remove_errors()
+        self._window.banners.remove_passing()
         self._desk.load(self._prompt.state.target, self._prompt.state.drafter)
 
     def dialog(self) -> ModelsDialog:

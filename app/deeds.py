@@ -149,7 +149,7 @@ class Deeds(QObject):
     def _run(self, first: str) -> None:
         if not ACTIONS["run.start"].enabled(self.state):
             return
-        self._window.banners.remove_errors()
+        self._window.banners.remove_passing()
         state = self._prompt.state
         self._desk.run(state.target, state.request, first=first)
 
@@ -173,12 +173,12 @@ class Deeds(QObject):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._window.banners.remove_errors()
+        self._window.banners.remove_passing()
         self._desk.clear()
 
     def load(self) -> None:
         """Load target and drafter now."""
-        self._window.banners.remove_errors()
+        self._window.banners.remove_passing()
         self._desk.load(self._prompt.state.target, self._prompt.state.drafter)
 
     def set_speed(self, speed: float | None) -> None:

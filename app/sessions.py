@@ -41,7 +41,7 @@ class Sessions(QObject):
 
     def open(self, path: Path) -> None:
         """Show a session file, and remember it."""
-        self._window.banners.remove_errors()
+        self._window.banners.remove_passing()
         if not path.exists():
             self._settings.forget_file(path)
             self._window.set_recent(self._settings["files.recent"])

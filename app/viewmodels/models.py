@@ -27,4 +27,5 @@ def known_models() -> list[ModelChoice]:
 
 
 def _detail(present: bool, size: int) -> str:
-    return "here" if present else f"not here yet, {size / 1e6:.0f} MB to fetch"
+    megabytes = f"{size / 1e6:.0f} MB"
+    return f"here, {megabytes}" if present else f"not here yet, {megabytes} to fetch"

@@ -160,10 +160,11 @@ class BannerArea(QWidget):
             banner.deleteLater()
         self.setVisible(bool(self._banners))
 
-    def remove_errors(self) -> None:
-        """Take the errors away: something new begins."""
-        for key in [key for key, banner in self._banners.items() if banner.kind == "error"]:
-            self.remove(key)
+    def remove_passing(self) -> None:
+        """Take away what only told of something that is over: something new begins."""
+        for key, banner in list(self._banners.items()):
+            if not banner.buttons:
+                self.remove(key)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint the marks of those that stand and of those to come."""

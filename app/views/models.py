@@ -153,6 +153,7 @@ class _ModelList(QWidget):
         self.list.setAccessibleDescription(help_text)
         self.list.setUniformItemSizes(False)
         self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         folder = QPushButton("Open folder…")
         file = QPushButton("Open .gguf…")
         folder.setAccessibleName(f"{title}: open a folder")

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+)
 
 from app.actions import ACTIONS, matching
 
@@ -14,6 +23,9 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.viewmodels.desk import DeskState
+
+_KEYS = Qt.ItemDataRole.UserRole + 1
+_SIZE = (580, 420)
 
 _STEPS = {
     Qt.Key.Key_Up: -1,
@@ -23,15 +35,33 @@ _STEPS = {
 }
 
 
-class CommandPalette(QDialog):
-    """Finds actions by their names and helps."""
+class _KeysAtTheRight(QStyledItemDelegate):
+    """Writes an action's keys at the right of its row."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        super().paint(painter, option, index)
+        palette: QPalette = option.palette
+        painter.setPen(palette.color(QPalette.ColorRole.PlaceholderText))
+        box = option.rect.adjusted(0, 0, -10, 0)
+        keys = str(index.data(_KEYS) or "")
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
+
+
+class CommandPalette(QFrame):
+    """Finds actions by their names and helps; a popup over the window."""
 
     requested = Signal(str)  # an action's id
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Command palette")
-        self.resize(560, 400)
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("palette")
+        self.setAccessibleName("Command palette")
+        self.resize(*_SIZE)
         self._state: DeskState | None = None
         self.field = QLineEdit()
         self.field.setPlaceholderText("What do you want to do?")
@@ -40,6 +70,7 @@ class CommandPalette(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Actions")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setItemDelegate(_KeysAtTheRight(self.list))
         self.hint = QLabel()
         self.hint.setObjectName("hint")
         self.hint.setWordWrap(True)
@@ -60,8 +91,11 @@ class CommandPalette(QDialog):
         self._state = state
         self.field.clear()
         self._search("")
+        window = self.parentWidget()
+        if window is not None:
+            left = max(0, (window.width() - self.width()) // 2)
+            self.move(window.mapToGlobal(QPoint(left, min(72, window.height() // 8))))
         self.show()
-        self.raise_()
         self.field.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -78,8 +112,9 @@ class CommandPalette(QDialog):
         self.list.clear()
         for action in matching(query):
             keys = QKeySequence(action.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
-            item = QListWidgetItem(f"{action.title}    {keys}" if keys else action.title)
+            item = QListWidgetItem(action.title)
             item.setData(Qt.ItemDataRole.UserRole, action.id)
+            item.setData(_KEYS, keys)
             if self._state is not None and not action.enabled(self._state):
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
             self.list.addItem(item)
@@ -100,5 +135,5 @@ class CommandPalette(QDialog):
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
         name = str(item.data(Qt.ItemDataRole.UserRole))
-        self.accept()
+        self.close()
         self.requested.emit(name)

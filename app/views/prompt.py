@@ -17,9 +17,11 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QSpinBox,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +34,7 @@ from app.viewmodels.prompt import (
     drafter_label,
     target_label,
 )
+from app.viewmodels.samples import Sample, samples
 from app.views.prompt_editor import PromptEditor
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ class PromptView(QWidget):
 
     def _make_fields(self) -> None:
         self.editor = PromptEditor()
+        self.samples = _samples_button()
         self.chat = _segment("Chat", "Wrap the prompt in the model's chat template.")
         self.raw = _segment("Raw", "Give the prompt to the model as it is.")
         self._mode = QButtonGroup(self)
@@ -102,6 +106,7 @@ class PromptView(QWidget):
         mode.addWidget(self.chat)
         mode.addWidget(self.raw)
         mode.addStretch(1)
+        mode.addWidget(self.samples)
         models = QFormLayout()
         models.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         models.setHorizontalSpacing(10)
@@ -139,6 +144,7 @@ class PromptView(QWidget):
         layout.addLayout(buttons)
 
     def _connect(self) -> None:
+        self.samples.menu().triggered.connect(lambda action: self.take_sample(action.data()))
         self.run.clicked.connect(self.run_requested)
         self.stop.clicked.connect(self.stop_requested)
         self.editor.run_requested.connect(self.run.click)
@@ -180,6 +186,13 @@ class PromptView(QWidget):
             blocker.unblock()
         self._show_what_decides()
 
+    def take_sample(self, sample: Sample) -> None:
+        """Put a sample prompt into the field."""
+        self.editor.setPlainText(sample.prompt)
+        (self.raw if sample.raw else self.chat).setChecked(True)
+        self._edit()
+        self.editor.setFocus()
+
     def set_models(self, names: Sequence[str]) -> None:
         """Offer these targets, and each of them as a drafter."""
         with QSignalBlocker(self.target):
@@ -202,6 +215,7 @@ class PromptView(QWidget):
         for field in (self.chat, self.raw, self.seed, self.limit, self.baseline):
             field.setEnabled(not state.running)
         self.editor.setReadOnly(state.running)
+        self.samples.setEnabled(not state.running)
         self._show_what_decides()
 
     def set_theme(self, theme: Theme) -> None:
@@ -214,7 +228,7 @@ class PromptView(QWidget):
         else:
             self._edit()
 
-    def _edit(self) -> None:
+    def _edit(self, *_: object) -> None:
         before = self._state
         self._state = PromptState(
             prompt=self.editor.toPlainText(),
@@ -252,6 +266,19 @@ def _segment(title: str, help_text: str) -> QPushButton:
     button = QPushButton(title)
     button.setCheckable(True)
     _name(button, title, help_text)
+    return button
+
+
+def _samples_button() -> QToolButton:
+    button = QToolButton()
+    button.setText("Samples")
+    button.setProperty("quiet", True)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    _name(button, "Sample prompts", "Prompts worth trying.")
+    menu = QMenu(button)
+    for sample in samples():
+        menu.addAction(sample.title).setData(sample)
+    button.setMenu(menu)
     return button
 
 

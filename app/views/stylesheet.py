@@ -22,6 +22,7 @@ QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $
 QFrame#panel { background: $base; border: 1px solid $border; border-top: none;
   border-bottom-left-radius: 8px; border-bottom-right-radius: 8px; }
 QFrame#centre { background: $base; border: 1px solid $border; border-radius: 8px; }
+QFrame#palette { background: $raised; border: 1px solid $outline; }
 QFrame#hairline { background: $border; border: none; }
 QLabel#panel_title { color: $muted; font-weight: 600; }
 QLabel#field { color: $muted; }

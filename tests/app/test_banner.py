@@ -45,8 +45,13 @@ def test_dismissing_leaves_the_others(area: BannerArea) -> None:
     area.show_error("Goes.").close_button.click()
     assert area.texts() == ["Stays."]
     assert gone == ["error:Goes."]
-    area.remove_errors()
-    assert area.texts() == ["Stays."]
+
+
+def test_what_waits_for_a_choice_outlives_what_is_over(area: BannerArea) -> None:
+    area.show_error("It failed.")
+    area.show_banner("choice", "notice", "Choose.", (("one", "One"),))
+    area.remove_passing()
+    assert area.texts() == ["Choose."]
 
 
 def test_choice_names_banner_and_button(area: BannerArea) -> None:

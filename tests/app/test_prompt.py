@@ -123,3 +123,13 @@ def test_drafters_are_named_in_words() -> None:
     assert drafter_label("none") == "none (plain rounds)"
     assert drafter_label("model:/somewhere/deep/small.gguf") == "small model: small.gguf"
     assert drafter_label("model:C:\\models\\small") == "small model: small"
+
+
+def test_every_sample_can_be_taken(view: PromptView) -> None:
+    told: list[object] = []
+    view.edited.connect(told.append)
+    for action in view.samples.menu().actions():
+        action.trigger()
+        assert view.state.prompt == action.data().prompt
+        assert view.state.raw == action.data().raw
+    assert told[-1] == view.state
