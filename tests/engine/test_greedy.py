@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from engine.loading import LoadedModel
 
-pytestmark = pytest.mark.model
+# The matrix is minutes of work on two busy cores; the limit only guards against hanging.
+pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
