@@ -110,7 +110,7 @@ class PackedPlan:
     dtype: torch.dtype = torch.float32
     name: str = "packed"
     description: str = "float16 weights, float32 sums"
-    # until calibrated: the widths measured alike on every processor so far (performance.md)
+    # until calibrated: the widths measured alike on every processor so far
     widths: tuple[int, ...] = (3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 33)
 
     @staticmethod
