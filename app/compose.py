@@ -7,6 +7,7 @@ what is to happen is `Desk`'s, what is shown is the views'.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -37,11 +38,14 @@ from app.views.text import TextView
 from app.views.throughput import ThroughputView
 from app.views.timeline import TimelineView
 from app.welcome import Welcome
+from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from app.theme import Theme
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")  # Qt would abort without any
 
 log = logging.getLogger("draftscope")
 
@@ -181,7 +185,17 @@ class Program:
 
 
 def run(options: Options) -> int:
-    """Open the window and return the program's exit code once it is closed."""
+    """Open the window and return the program's exit code once it is closed.
+
+    Raises
+    ------
+    DraftscopeError
+        If there is no display to open it on.
+    """
+    if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
+        raise DraftscopeError(
+            "There is no display to open the window on; `draftscope run` works without one."
+        )
     start_log()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)

@@ -26,7 +26,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.desk import DeskState, Waiting, in_words
+from app.viewmodels.desk import DeskState, Waiting, in_words, model_in_words
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from engine.control import Control
@@ -284,7 +284,7 @@ class Desk(QObject):
                     self._update(engine_wait=waiting)
             case ModelsLoaded():
                 self._ready.add(reply.drafter)
-                self._update(loaded=reply.target.name, engine_wait=None)
+                self._update(loaded=model_in_words(reply.target), engine_wait=None)
             case JournalStarted():
                 if reply.job == self._shown_job:
                     self.source = reply.path

@@ -9,6 +9,7 @@ from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
+    from engine.trace.events import ModelInfo
 
 _REASONS = {
     FinishReason.END_TOKEN: "the target ended its text",
@@ -79,3 +80,9 @@ def in_words(document: Document) -> str:
     if document.finished is not None:
         words.append(_REASONS[document.finished.reason])
     return " · ".join(words)
+
+
+def model_in_words(info: ModelInfo) -> str:
+    """Say which model is in memory and how it computes."""
+    parts = (info.name, f"{info.plan} plan" if info.plan else "", info.dtype, info.device)
+    return " · ".join(part for part in parts if part)

@@ -100,12 +100,17 @@ class PromptState:
         settings["decode.baseline"] = self.baseline
 
     def after_opening(self, started: RunStarted) -> PromptState:
-        """Take the prompt and the settings of a session that was opened; models stay as chosen."""
+        """Take the prompt and the settings of a session that was opened.
+
+        Models that are files stay as chosen: those of the session may not be here.
+        """
         settings = started.settings
+        portable = not settings.drafter.startswith("model:")
         return replace(
             self,
             prompt=started.prompt,
             raw=started.raw,
+            drafter=settings.drafter if portable else self.drafter,
             k=min(settings.k, MOST_K),
             temperature=settings.temperature,
             top_k=settings.top_k,

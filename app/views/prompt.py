@@ -271,7 +271,7 @@ def _segment(title: str, help_text: str) -> QPushButton:
 
 def _samples_button() -> QToolButton:
     button = QToolButton()
-    button.setText("Samples")
+    button.setText("Samples ▾")
     button.setProperty("quiet", True)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     _name(button, "Sample prompts", "Prompts worth trying.")

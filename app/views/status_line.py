@@ -79,6 +79,8 @@ def _running(state: DeskState) -> str:
         return "Starting the engine…"
     if not state.has_rounds:
         return "Reading the prompt…"
+    if state.finished:
+        return "Measuring the plain target…"
     if not state.playing:
         return "Paused: the engine waits for the picture"
     return "Running"

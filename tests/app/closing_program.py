@@ -1,13 +1,17 @@
 """Opens the window, begins to do something, and closes it after a delay: run by `test_closing`.
 
 Arguments: what to be doing (run, begin, load, paused, open, export), the target's folder, a session
-file, the delay in milliseconds: for "run" after its first round, else from the beginning.
+file, the delay in milliseconds: for "run" after its first round, else from the beginning. Of
+several delays, separated by commas, each is a process of its own; all are forked from this one,
+which has imported torch once for all of them.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -49,9 +53,25 @@ class ClosingProgram(compose.Program):
 def main() -> int:
     """Run the window as the command does."""
     compose.Program = ClosingProgram  # type: ignore[misc]  # so that `run` itself is what is tested
-    return compose.run(compose.Options())
+    app = QApplication(sys.argv[:1])
+    code = compose.run(compose.Options())
+    del app
+    return code
+
+
+def fork(delay_ms: str) -> int:
+    """Run the window in a child and return its exit code, negative for a signal."""
+    child = os.fork()
+    if child == 0:
+        sys.argv[4] = delay_ms
+        sys.exit(main())
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 if __name__ == "__main__":
-    app = QApplication(sys.argv[:1])
-    sys.exit(main())
+    delays = sys.argv[4].split(",")
+    if len(delays) == 1:
+        sys.exit(main())
+    import_module("engine.session")  # torch, before the forks
+    codes = [fork(delay_ms) for delay_ms in delays]
+    sys.exit(codes != [0] * len(codes))

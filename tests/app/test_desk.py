@@ -184,7 +184,7 @@ def test_load_alone_keeps_the_models_for_the_run(desk: Desk, tiny_model: Path) -
     desk.load(str(tiny_model), "ngram")
     assert desk.state.loading
     wait_until(lambda: idle(desk))
-    assert desk.state.loaded == "tiny"
+    assert desk.state.loaded.startswith("tiny · ")
 
 
 def test_events_of_a_job_that_no_longer_matters_are_dropped(desk: Desk) -> None:

@@ -1,7 +1,6 @@
 """Settings survive crashes, garbage and other versions; every declared default is allowed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -93,7 +92,6 @@ def test_returned_list_is_a_copy(path: Path) -> None:
     assert settings["files.recent"] == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is a POSIX signal")
 def test_kill_during_save_leaves_old_or_new(path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from app.settings import Settings\n"

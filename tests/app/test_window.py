@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QAccessible, QDropEvent
+from PySide6.QtGui import QAccessible, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QTabBar, QWidget
 
@@ -412,6 +412,21 @@ def test_theme_follows_the_choice_everywhere(program: Program) -> None:
     assert Settings(program.settings.path)["view.theme"] == "system"  # saved when closed
     program.close()
     assert Settings(program.settings.path)["view.theme"] == "light"
+
+
+def test_theme_follows_the_system_until_chosen(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hints = QGuiApplication.styleHints()
+    do(program, "theme.system")
+    for scheme, name in ((Qt.ColorScheme.Dark, "dark"), (Qt.ColorScheme.Light, "light")):
+        monkeypatch.setattr(type(hints), "colorScheme", lambda _self, scheme=scheme: scheme)
+        hints.colorSchemeChanged.emit(scheme)
+        assert program.appearance.theme.name == name
+    do(program, "theme.light")
+    monkeypatch.setattr(type(hints), "colorScheme", lambda _self: Qt.ColorScheme.Dark)
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert program.appearance.theme.name == "light"
 
 
 def test_panels_hide_show_and_come_back(program: Program) -> None:
