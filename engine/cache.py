@@ -78,7 +78,9 @@ class PagePool:
             self._owners[name] = run[:pages]
             return
         wanted = range(run.start, run.start + pages)
-        if len(run) and wanted.stop <= self._pages and self._is_free(wanted, but=name):
+        if len(run) and self._is_free(wanted, but=name):
+            if wanted.stop > self._pages:  # the last in the store: it grows, and nothing moves
+                self._grow(max(2 * self._pages, wanted.stop))
             self._owners[name] = wanted
             return
         target = self._find(2 * pages, but=name)[:pages]  # room to grow before the next move
@@ -106,9 +108,14 @@ class PagePool:
         positions = pages * PAGE_SIZE + BLOCK
         try:
             # zeros, never garbage: a masked position must not turn a sum into NaN
-            store = torch.zeros(
-                (2, layers, kv_heads, positions, head_dim), dtype=self._dtype, device=self._device
-            )
+            # and an ordinary tensor, whoever asks: one made in inference mode could only be
+            # written in it, and a store outlives the call that grows it
+            with torch.inference_mode(False):
+                store = torch.zeros(
+                    (2, layers, kv_heads, positions, head_dim),
+                    dtype=self._dtype,
+                    device=self._device,
+                )
         except RuntimeError as error:
             raise DraftscopeError(
                 f"There is not enough memory for a cache of {pages * PAGE_SIZE} positions; "

@@ -25,6 +25,7 @@ from engine.judgement import (
     closing_record,
     drafted_records,
 )
+from engine.models.settling import settle
 from engine.observation import Observer
 from engine.sampling import greedy_ids, probabilities
 from engine.trace.events import Round, RoundTimes
@@ -150,13 +151,15 @@ class Decoder:
         waiting = sequence.tokens[sequence.cache.length :]
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
         hidden = sequence.model.forward([*waiting, *proposal.tokens], sequence.cache)
-        return hidden, sequence.model.logits(hidden)
+        logits = sequence.model.logits(hidden)
+        settle(logits.device)  # draft and accept end with reading a number, this phase does not
+        return hidden, logits
 
     def _accept(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
         tokens, sampling = proposal.tokens, self.choice.sampling
         k = len(tokens)
         if sampling.greedy:
-            target_ids = _finite(greedy_ids(logits).tolist(), logits)
+            target_ids = _argmax_ids(logits)
             verdict = accept_greedy(target_ids, tokens)
             return Judged(proposal, position, self._seed, logits, None, verdict, tuple(target_ids))
         p_target = probabilities(logits, sampling)
@@ -166,7 +169,13 @@ class Decoder:
         tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
         closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
         closings.append(uniform(self._seed, position + k, last))
-        verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
+        try:
+            verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
+        except ValueError as error:
+            raise DraftscopeError(
+                f"The drafter's law is broken ({error}), so its tokens cannot be verified; "
+                "choose another drafter."
+            ) from error
         return Judged(proposal, position, self._seed, logits, p_target, verdict)
 
     def _commit(self, judged: Judged, hidden: Tensor) -> Emission:
@@ -185,12 +194,14 @@ class Decoder:
         return self._observer.observe(judged, self.choice.sampling)
 
 
-def _finite(ids: list[int], logits: Tensor) -> list[int]:
-    """Return the ids, unless the logits that chose them are no numbers."""
-    index = torch.tensor(ids, device=logits.device)[:, None]
-    if not bool(torch.isfinite(logits.gather(1, index)).all()):
+def _argmax_ids(logits: Tensor) -> list[int]:
+    """Return each row's argmax in one transfer, unless what chose it is no number."""
+    ids = greedy_ids(logits)
+    sound = torch.isfinite(logits.gather(1, ids[:, None]))[:, 0]
+    found: list[list[int]] = torch.stack((ids, sound.to(ids.dtype))).tolist()
+    if not all(found[1]):
         raise _not_finite()
-    return ids
+    return found[0]
 
 
 def _not_finite() -> DraftscopeError:

@@ -10,6 +10,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import torch
 
 from engine.assets import asset
@@ -17,7 +18,7 @@ from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, out_of_memory
 from engine.models.chat import ChatTemplate, open_chat_template
 from engine.models.plans import choose_plan
 from engine.models.registry import resolve
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.drafters.protocol import Drafter
-    from engine.models.plans import Plan
     from engine.models.weights import Checkpoint
 
     Progress = Callable[[int, int, str], None]
@@ -124,8 +124,16 @@ def load_model(
     try:
         report(0, checkpoint.config.layers)
         tokenizer = open_tokenizer(path)
-        transformer = Transformer(checkpoint.config, checkpoint.tensor, chosen, progress=report)
-    except torch.OutOfMemoryError as error:
+        transformer = Transformer(
+            checkpoint.config,
+            checkpoint.tensor,
+            chosen,
+            vocabulary=tokenizer.vocabulary,
+            progress=report,
+        )
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
         raise DraftscopeError(
             f"{checkpoint.name} does not fit into the memory of {where}; "
             "choose a smaller model or another device."
@@ -133,25 +141,29 @@ def load_model(
     finally:
         checkpoint.close()
     ends = frozenset(checkpoint.config.end_tokens) | frozenset(tokenizer.end_tokens)
-    info = _describe(checkpoint, chosen)
+    info = _describe(checkpoint, transformer)
     return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
 
 
-def _describe(checkpoint: Checkpoint, plan: Plan) -> ModelInfo:
-    config = checkpoint.config
+def _describe(checkpoint: Checkpoint, transformer: Transformer) -> ModelInfo:
+    config, plan = checkpoint.config, transformer.plan
+    notes = list(checkpoint.notes)
+    padding = config.vocabulary - transformer.vocabulary
+    if padding:
+        notes.append(f"The last {padding} rows of its table stand for no token; they never score.")
     return ModelInfo(
         name=checkpoint.name,
         kind="target",
         source=checkpoint.source,
         parameters=checkpoint.parameters,
-        vocabulary=config.vocabulary,
+        vocabulary=transformer.vocabulary,
         layers=config.layers,
         width=config.width,
         context_length=config.context_length,
         plan=plan.name,
         dtype=plan.description,
         device=_device_name(plan.device),
-        notes=tuple(checkpoint.notes),
+        notes=tuple(notes),
     )
 
 
@@ -229,8 +241,13 @@ def _make_small(
             f"{loaded.info.name} cannot draft for {target.info.name}: {difference} "
             "Choose a drafter with the same vocabulary."
         )
-    fields = {name: getattr(loaded.info, name) for name in loaded.info.__struct_fields__}
-    info = ModelInfo(**{**fields, "kind": "model"})
+    notes = loaded.info.notes
+    if loaded.info.context_length < target.info.context_length:
+        notes += (
+            f"It reads {loaded.info.context_length} tokens; past them nothing is drafted and "
+            "rounds are plain.",
+        )
+    info = msgspec.structs.replace(loaded.info, kind="model", notes=notes)
     return SmallModelDrafter(loaded.transformer, info, spec, target.info.vocabulary)
 
 

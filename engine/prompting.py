@@ -35,6 +35,13 @@ def prompt_tokens(target: LoadedModel, prompt: str, *, raw: bool) -> list[int]:
             f"The prompt has {len(tokens)} tokens and {target.info.name} reads at most {longest}; "
             "shorten the prompt."
         )
+    beyond = max(tokens, default=0)
+    if beyond >= target.transformer.config.vocabulary:
+        raise DraftscopeError(
+            f"The prompt has the token {target.tokenizer.entry(beyond)!r}, which "
+            f"{target.info.name} has no weights for; leave it out, or take the tokenizer that "
+            "belongs to the model."
+        )
     if not tokens:
         raise DraftscopeError("The prompt gives no tokens; type another one.")
     return tokens

@@ -8,12 +8,15 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import torch
+
 from engine.comparison import compare
 from engine.decoder import Choice, Decoder
 from engine.drafters.protocol import Context
 from engine.emission import Limits
-from engine.errors import DraftscopeError
-from engine.loading import machine
+from engine.errors import DraftscopeError, out_of_memory
+from engine.loading import LoadingCancelled, machine
+from engine.models.settling import settle
 from engine.models.streaming import TextStream
 from engine.plain import Prober, run_baseline
 from engine.prefill import Stopped
@@ -51,6 +54,15 @@ def check_settings(settings: Settings) -> Sampling:
     return Sampling.of(settings)
 
 
+def _failure(error: Exception) -> str:
+    if out_of_memory(error):
+        return (
+            "The memory ran out; the session so far is kept. "
+            "Use a shorter prompt, a smaller limit or a smaller model."
+        )
+    return f"The engine failed ({type(error).__name__}: {error}); the session so far is kept."
+
+
 class Run:
     """Checks a request, then yields its events."""
 
@@ -58,7 +70,7 @@ class Run:
         self,
         target: LoadedModel,
         pool: PagePool,
-        drafter: Callable[[str], Drafter | None],
+        drafter: Callable[[str, Callable[[], bool]], Drafter | None],
         request: RunRequest,
         control: Control,
     ) -> None:
@@ -72,19 +84,25 @@ class Run:
         self._sampling = check_settings(request.settings)
         if request.max_new_tokens < 1:
             raise DraftscopeError("The limit of new tokens must be at least 1.")
+        if request.top_n < 0:
+            raise DraftscopeError(
+                f"The number of rows kept of each law is {request.top_n}; choose 0 (none) or more."
+            )
         self._prompt = prompt_tokens(target, request.prompt, raw=request.raw)
         ends = frozenset[int]() if request.ignore_end_tokens else target.end_tokens
         self._limits = Limits(
             len(self._prompt), request.max_new_tokens, target.info.context_length, ends
         )
         self._begun: list[Drafter] = []
+        self._all_greedy = self._sampling.greedy  # in every round so far
+        self._text = self._stream()  # made now: an empty stop string is refused before any event
 
     def events(self) -> Generator[Event, None, None]:
         """Yield the run's events in their order."""
         drafter = self._begin_drafter(self._settings.drafter)
         yield self._started(drafter)
         sequence = Sequence(self._target.transformer, self._pool, self._prompt)
-        stream = self._stream()
+        stream = self._text
         reason, message = FinishReason.CANCELLED, ""
         try:
             yield self._prefill(sequence)
@@ -102,14 +120,12 @@ class Run:
             )
             yield from self._rounds(decoder)
             reason = decoder.reason or reason
-        except Stopped:
+        except (Stopped, LoadingCancelled):
             pass
         except DraftscopeError as error:
             reason, message = FinishReason.ERROR, str(error)
         except Exception as error:
-            message = (
-                f"The engine failed ({type(error).__name__}: {error}); the session so far is kept."
-            )
+            message = _failure(error)
             yield RunFinished(
                 run=self._id, reason=FinishReason.ERROR, tail=stream.flush(), message=message
             )
@@ -168,8 +184,7 @@ class Run:
                 yield one
                 index += 1
                 prober.round_took(one.times.round, one.times.verify)
-                free = self._request.probes and not decoder.paced and decoder.reason is None
-                if free and prober.due():
+                if self._request.probes and decoder.reason is None and prober.due():
                     sampling = decoder.choice.sampling
                     yield prober.probe(decoder.sequence, sampling, self._id, one.index)
 
@@ -185,13 +200,14 @@ class Run:
             drafter = self._begin_drafter(settings.drafter)
             self._prepare(drafter, decoder.sequence)
         self._settings = settings
+        self._all_greedy = self._all_greedy and sampling.greedy
         decoder.choice = Choice(drafter, settings.k, sampling)
         info = drafter.info if changed and drafter is not None else None
         yield SettingsChanged(run=self._id, before_round=index, settings=settings, drafter=info)
 
     def _begin_drafter(self, spec: str) -> Drafter | None:
         """Return a drafter that knows nothing of earlier runs."""
-        drafter = self._drafter_named(spec)
+        drafter = self._drafter_named(spec, lambda: self._control.stopped)
         if drafter is not None and all(drafter is not other for other in self._begun):
             drafter.begin()
             self._begun.append(drafter)
@@ -202,7 +218,9 @@ class Run:
         if drafter is not None:
             context = Context(sequence.tokens, sequence.hidden)
             drafter.observe(sequence.tokens)
-            drafter.prepare(context, lambda: self._control.stopped)
+            with torch.inference_mode():
+                drafter.prepare(context, lambda: self._control.stopped)
+            settle(self._target.transformer.plan.device)
 
     def _compare(self, emitted: list[int]) -> Iterator[Event]:
         baseline = run_baseline(
@@ -217,7 +235,7 @@ class Run:
             stopped=lambda: self._control.stopped,
         )
         yield baseline
-        if self._sampling.greedy and baseline.complete:
+        if self._all_greedy and baseline.complete:  # else the texts need not be one
             model = self._target.transformer
             plain = baseline.token_ids
             yield compare(model, self._pool, self._prompt, emitted, plain, self._id)

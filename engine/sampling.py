@@ -130,7 +130,9 @@ def draw(law: Tensor, uniform: float) -> int:
     int
         The first id whose cumulative mass exceeds `uniform` of the total: never one of mass 0.
     """
-    cumulative = law.double().cumsum(dim=0)
+    # MPS has no float64; there the law is read by the host
+    wide = law.cpu().double() if law.device.type == "mps" else law.double()
+    cumulative = wide.cumsum(dim=0)
     mark = cumulative[-1] * uniform
     index = int(torch.searchsorted(cumulative, mark, right=True))
     if index == law.shape[0]:  # the product rounded up to the total

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.cache import KVCache
+from engine.models.settling import settle
 from engine.prefill import feed
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Sequence:
         with torch.inference_mode():
             feed(self.model, waiting, self.cache, stopped=stopped, sink=self._keep)
         self.cache.truncate(self.cache.length)  # give back what padding held
+        settle(self.model.plan.device)  # the prompt's time is not the first round's
 
     def commit(self, tokens: tuple[int, ...], hidden: Tensor) -> None:
         """Add emitted tokens; drop cached rows that no longer stand.

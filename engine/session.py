@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.control import Control
+from engine.errors import DraftscopeError
 from engine.loading import make_drafter
 from engine.request import RunRequest
 from engine.run import Run
-from engine.trace.events import Round, Settings
+from engine.trace.events import FinishReason, Round, RunFinished, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from engine.drafters.protocol import Drafter
-    from engine.loading import LoadedModel
+    from engine.loading import LoadedModel, Progress
     from engine.trace.events import Event
 
 
@@ -30,10 +31,24 @@ class Session:
         """Use this drafter wherever settings name `spec`; others are made when first asked for."""
         self._drafters[spec] = drafter
 
-    def drafter(self, spec: str) -> Drafter | None:
-        """Return the drafter of this name, made if need be; None for "none"."""
+    def drafter(
+        self,
+        spec: str,
+        cancelled: Callable[[], bool] | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Drafter | None:
+        """Return the drafter of this name, made if need be; None for "none".
+
+        Raises
+        ------
+        LoadingCancelled
+            If `cancelled()` became true while it was being loaded.
+        """
         if spec not in self._drafters:
-            self._drafters[spec] = make_drafter(spec, self.target)
+            self._drafters[spec] = make_drafter(
+                spec, self.target, progress=progress, cancelled=cancelled
+            )
         return self._drafters[spec]
 
     def run(
@@ -50,9 +65,17 @@ class Session:
         ------
         DraftscopeError
             For a request that cannot be run, before the first event.
+        LoadingCancelled
+            For a stop while the first drafter was being loaded, before the first event.
         """
         run = Run(self.target, self.pool, self.drafter, request, control or Control())
         return run.events()
+
+
+def raise_failure(last: Event | None) -> None:
+    """Raise the sentence of a run whose last event is a fault, for those who watch rounds alone."""
+    if isinstance(last, RunFinished) and last.reason is FinishReason.ERROR:
+        raise DraftscopeError(last.message)
 
 
 def generate(
@@ -83,6 +106,11 @@ def generate(
     ------
     Round
         `"".join(round.texts)` is the text that the round added.
+
+    Raises
+    ------
+    DraftscopeError
+        For a request that cannot be run, and for a fault in the middle of one.
     """
     session = Session(target)
     spec = drafter if isinstance(drafter, str) else "none" if drafter is None else drafter.spec
@@ -96,6 +124,9 @@ def generate(
         max_new_tokens=max_new_tokens,
         probes=False,
     )
+    last: Event | None = None
     for event in session.run(request):
+        last = event
         if isinstance(event, Round):
             yield event
+    raise_failure(last)

@@ -107,7 +107,8 @@ def _load(options: argparse.Namespace, interrupt: Interrupt) -> Session:
             cancelled=lambda: interrupt.asked,
         )
         session = Session(target)
-        session.drafter(options.drafter)  # now, so that a wrong name is said before the run
+        # now, so that a wrong name is said before the run
+        session.drafter(options.drafter, lambda: interrupt.asked, progress=line)
         return session
     except LoadingCancelled:
         raise KeyboardInterrupt from None

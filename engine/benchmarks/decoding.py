@@ -16,6 +16,7 @@ import torch
 from engine.cache import KVCache
 from engine.loading import machine
 from engine.request import RunRequest
+from engine.session import raise_failure
 from engine.trace.events import Baseline, Comparison, Round, Settings
 from engine.trace.statistics import statistics
 
@@ -134,7 +135,9 @@ def _events(session: Session, prompt: str, settings: Settings, count: int) -> li
     request = RunRequest(
         prompt=prompt, settings=settings, max_new_tokens=count, baseline=True, probes=False
     )
-    return list(session.run(request))
+    events = list(session.run(request))
+    raise_failure(events[-1])
+    return events
 
 
 def _row(settings: Settings, runs: list[list[Event]]) -> Row:

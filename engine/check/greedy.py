@@ -11,6 +11,7 @@ import msgspec
 
 from engine.comparison import compare
 from engine.request import RunRequest
+from engine.session import raise_failure
 from engine.trace.events import Comparison, Difference, Round, RunStarted, Settings
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def _run(
         prompt=prompt, settings=settings, max_new_tokens=max_new_tokens, probes=False, top_n=0
     )
     events = list(session.run(request))
+    raise_failure(events[-1])
     started = events[0]
     assert isinstance(started, RunStarted)
     return started, [event for event in events if isinstance(event, Round)]

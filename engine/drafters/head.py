@@ -142,6 +142,6 @@ class HeadDrafter:
 
     def _spread(self, law: Tensor) -> Tensor:
         """Put a law over the head's ids into the target's vocabulary; [1, V] from [1, R]."""
-        full = torch.zeros(1, self._target.config.vocabulary, dtype=law.dtype, device=law.device)
+        full = torch.zeros(1, self._target.vocabulary, dtype=law.dtype, device=law.device)
         full[:, self._weights.vocabulary] = law
         return full

@@ -57,10 +57,10 @@ def load_head(path: Path, target: Transformer) -> HeadWeights:
                 "trained for this target."
             )
     ids = tensors["vocabulary"].long()
-    if int(ids.min()) < 0 or int(ids.max()) >= target.config.vocabulary:
+    if int(ids.min()) < 0 or int(ids.max()) >= target.vocabulary:
         raise DraftscopeError(
             f"{path.name} drafts ids up to {int(ids.max())}, beyond this target's vocabulary of "
-            f"{target.config.vocabulary}; choose the head that was trained for this target."
+            f"{target.vocabulary}; choose the head that was trained for this target."
         )
     return _assemble(tensors, ids, target)
 

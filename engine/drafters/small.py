@@ -50,7 +50,12 @@ class SmallModelDrafter:
         self._cache.truncate(0)
 
     def prepare(self, context: Context, stopped: Callable[[], bool]) -> None:
-        """Read all but the last token, which the first round feeds."""
+        """Read all but the last token, which the first round feeds.
+
+        A text that reaches past this model's context is not read: nothing is drafted there.
+        """
+        if len(context.tokens) >= self.info.context_length:
+            return
         waiting = context.tokens[self._cache.length : len(context.tokens) - 1]
         if waiting:
             feed(self._model, waiting, self._cache, stopped=stopped)

@@ -72,6 +72,7 @@ class Transformer:
         tensor: Callable[[str], Tensor],
         plan: Plan,
         *,
+        vocabulary: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Build from named weights.
@@ -84,15 +85,19 @@ class Transformer:
             Returns a weight by its Hugging Face name. Called once a name, layer after layer.
         plan
             How products are computed.
+        vocabulary
+            Ids that stand for tokens. Rows of the table past them are padding: they can be read
+            but are not scored, so that no law has mass there.
         progress
             Called with (layers done, layers in all); it may raise to cancel.
         """
         self.config = config
         self.plan = plan
+        self.vocabulary = min(vocabulary or config.vocabulary, config.vocabulary)
         table = tensor("model.embed_tokens.weight")
         self._embedding = plan.table(table)
         head = table if config.tied else tensor("lm_head.weight")
-        self.head = plan.linear(head)
+        self.head = plan.linear(head[: self.vocabulary])
         del table, head
         self._norm = self._vector(tensor("model.norm.weight"))
         self._blocks: list[Block] = []

@@ -278,7 +278,7 @@ class Difference(_Frozen, frozen=True):
     position: int  # index among the emitted tokens
     speculative_id: int | None  # None: that text had ended
     plain_id: int | None
-    speculative_logit: float | None = None  # of speculative_id, in a float32 pass
+    speculative_logit: float | None = None  # of speculative_id, in a one-token pass of the plan
     plain_logit: float | None = None
     kind: Literal["tie", "fault"] = "fault"  # tie: within the kernels' measured difference
 

@@ -10,85 +10,21 @@ import torch
 import engine.decoder as decoder_module
 from engine.cache import KVCache
 from engine.decoder import Choice, Decoder
-from engine.drafters.protocol import Proposal
 from engine.emission import Limits
 from engine.loading import load_model, make_drafter
 from engine.models.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
-from engine.trace.events import ClosingKind, Fate, FinishReason, ModelInfo
+from engine.trace.events import ClosingKind, Fate, FinishReason
+from tests.engine.decoding import PROMPT, Scripted, decode
 from tests.tiny_model import END
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Ids
     from pathlib import Path
 
-    from engine.drafters.protocol import Context, Drafter
+    from engine.drafters.protocol import Drafter
     from engine.loading import LoadedModel
-    from engine.trace.events import Round
-
-PROMPT = [104, 101, 108, 108, 111, 32, 104, 101, 108, 108, 111]
-
-
-class Scripted:
-    """A deterministic drafter that proposes given texts, whatever the context."""
-
-    spec = "scripted"
-    cache = None
-
-    def __init__(self, text: Ids[int]) -> None:
-        self.info = ModelInfo(name="scripted", kind="ngram")
-        self._text = text
-
-    def begin(self) -> None:
-        """Nothing to forget."""
-
-    def prepare(self, context: Context, stopped: object) -> None:
-        """Nothing to read."""
-
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Ids[float]
-    ) -> Proposal:
-        at = len(context.tokens) - len(PROMPT)
-        return Proposal(tuple(self._text[at : at + k]))
-
-    def observe(self, tokens: Ids[int]) -> None:
-        """Nothing to drop."""
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-def decode(
-    target: LoadedModel,
-    drafter: Drafter | None,
-    *,
-    k: int = 4,
-    sampling: Sampling = Sampling(),  # noqa: B008  # frozen
-    count: int = 24,
-    seed: int = 0,
-    ends: frozenset[int] = frozenset(),
-    stops: tuple[str, ...] = (),
-    prompt: Ids[int] = PROMPT,
-) -> tuple[list[int], list[Round], Decoder]:
-    """Run a decoder to its end; check invariant 1 on the way."""
-    sequence = Sequence(target.transformer, target.transformer.new_pool(), prompt)
-    sequence.prefill()
-    if drafter is not None:
-        drafter.begin()
-    limits = Limits(len(prompt), count, target.info.context_length, ends)
-    stream = TextStream(target.tokenizer, stops)
-    choice = Choice(drafter, k, sampling)
-    decoder = Decoder(sequence, target.tokenizer, stream, choice, limits, seed=seed)
-    rounds = []
-    for one in decoder.rounds():
-        rounds.append(one)
-        assert sequence.cache.length == len(sequence.tokens) - 1
-        assert sequence.cache.pages == -(-sequence.cache.length // 16)
-        assert len(sequence.hidden) == sequence.cache.length
-        if drafter is not None and drafter.cache is not None:
-            assert drafter.cache.length <= len(sequence.tokens) - 1
-    return sequence.tokens[len(prompt) :], rounds, decoder
 
 
 @pytest.fixture(scope="module")

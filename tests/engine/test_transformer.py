@@ -78,7 +78,8 @@ def test_tiny_model_equals_transformers(tmp_path: Path, tied: bool) -> None:
     ours = load_model(folder, device="cpu", plan="eager")
     theirs = reference(folder, open_checkpoint(folder).config, torch.float32)
     tokens = [(7 * i) % 250 for i in range(120)]
-    difference = our_logits(ours, tokens, chunk=37) - their_logits(theirs, tokens)
+    scored = ours.tokenizer.vocabulary  # the padding of the table is not scored
+    difference = our_logits(ours, tokens, chunk=37) - their_logits(theirs, tokens)[:, :scored]
     assert float(difference.abs().max()) < 1e-4
 
 

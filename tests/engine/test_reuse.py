@@ -1,0 +1,190 @@
+"""Run after run on one session: nothing grows, nothing is left over, nothing of before is known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from engine import RunRequest, Session, Settings
+from engine.cache import PAGE_SIZE, KVCache, PagePool
+from engine.control import Control
+from engine.loading import load_model
+from engine.trace.events import Baseline, Comparison, Round, RunFinished, SettingsChanged
+from tests.lawful import assert_lawful
+from tests.tiny_model import write_tiny_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.loading import LoadedModel
+    from engine.trace.events import Event
+
+
+@pytest.fixture(scope="module")
+def long_target(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """Load a tiny target with room for 4,096 tokens."""
+    return load_model(long_folder(tmp_path_factory), device="cpu", plan="eager")
+
+
+@pytest.fixture(scope="module")
+def long_drafter(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Name a drafter near it, with the same room."""
+    return f"model:{long_folder(tmp_path_factory, noise=0.12)}"
+
+
+def long_folder(factory: pytest.TempPathFactory, **changes: float) -> Path:
+    folder = write_tiny_folder(factory.mktemp("models") / "long", **changes)  # type: ignore[arg-type]  # noise alone
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 4096}))
+    return folder
+
+
+def request(drafter: str, prompt: str, count: int, **changes: object) -> RunRequest:
+    settings = Settings(drafter=drafter, k=4, temperature=1.0)
+    return RunRequest(prompt=prompt, settings=settings, max_new_tokens=count, **changes)  # type: ignore[arg-type]  # tests vary any field
+
+
+def ids_of(events: list[Event]) -> list[int]:
+    return [token for e in events if isinstance(e, Round) for token in e.emitted_ids]
+
+
+def test_a_store_that_grew_within_a_round_serves_the_next_run(
+    long_target: LoadedModel, long_drafter: str
+) -> None:
+    session = Session(long_target)
+    small = long_target.transformer.new_pool().pages
+    first = list(session.run(request(long_drafter, "x" * 985, 40, ignore_end_tokens=True)))
+    assert session.pool.pages > small  # it grew between two rounds
+    again = list(session.run(request(long_drafter, "x" * 985, 40, ignore_end_tokens=True)))
+    assert_lawful(again)
+    assert ids_of(again) == ids_of(first)
+
+
+def test_stores_do_not_grow_from_run_to_run(long_target: LoadedModel, long_drafter: str) -> None:
+    session = Session(long_target)
+    sizes = set()
+    for _ in range(4):
+        list(session.run(request(long_drafter, "x" * 1500, 20, baseline=True)))
+        drafter = session.drafter(long_drafter)
+        assert drafter is not None
+        assert drafter.cache is not None
+        sizes.add((session.pool.pages, drafter.cache.pages))
+        assert session.pool.pages_held == 0
+    assert len(sizes) == 1
+
+
+def test_a_text_grows_in_a_store_of_its_own_without_moving_or_waste() -> None:
+    pool = PagePool(1, 1, 4, pages=4)
+    cache = KVCache(pool)
+    rows = torch.arange(40 * PAGE_SIZE, dtype=torch.float32)[None, :, None].expand(1, -1, 4)
+    for begin in range(0, rows.shape[1], PAGE_SIZE):
+        page = rows[:, begin : begin + PAGE_SIZE]
+        cache.reserve(PAGE_SIZE)
+        cache.write(0, page, page)
+        cache.append(PAGE_SIZE)
+    assert torch.equal(cache.view(0, 0, cache.length)[0], rows)
+    assert pool.pages <= 2 * cache.pages
+
+
+def test_a_drafter_knows_nothing_of_an_earlier_run(
+    exact_target: LoadedModel, near_folder: Path
+) -> None:
+    for spec in ("ngram", f"model:{near_folder}"):
+        session = Session(exact_target)
+        first = list(session.run(request(spec, "hello hello", 40)))
+        list(session.run(request(spec, "another prompt, hello hello", 30)))
+        again = list(session.run(request(spec, "hello hello", 40)))
+        drafted = [
+            [[token.id for token in e.drafted] for e in events if isinstance(e, Round)]
+            for events in (first, again)
+        ]
+        assert drafted[0] == drafted[1]
+
+
+def test_a_drafter_taken_up_again_in_a_run_has_read_what_came_between(
+    exact_target: LoadedModel, tiny_folder: Path
+) -> None:
+    own = Settings(drafter=f"model:{tiny_folder}", k=3, temperature=0.0)
+    other = Settings(drafter="ngram", k=3, temperature=0.0)
+    control, session = Control(), Session(exact_target)
+    events: list[Event] = []
+    changes = {2: other, 6: own}
+    run = RunRequest(prompt="hello", settings=own, max_new_tokens=48, ignore_end_tokens=True)
+    for event in session.run(run, control):
+        events.append(event)
+        if isinstance(event, Round) and event.index in changes:
+            control.change_settings(changes[event.index])
+    assert_lawful(events)
+    assert sum(isinstance(event, SettingsChanged) for event in events) == 2
+    back = [e for e in events if isinstance(e, Round) and e.index > 6]
+    assert back
+    assert all(e.accepted == len(e.drafted) for e in back)  # the target's own weights
+
+
+def test_text_drawn_with_changed_settings_is_not_called_a_fault(
+    exact_target: LoadedModel,
+) -> None:
+    greedy = Settings(drafter="ngram", k=3, temperature=0.0)
+    sampled = Settings(drafter="ngram", k=3, temperature=2.0)
+    for settings in (sampled, Settings(drafter="none", k=0, temperature=0.0)):
+        control = Control()
+        events: list[Event] = []
+        run = RunRequest(prompt="hello", settings=greedy, max_new_tokens=30, baseline=True)
+        for event in Session(exact_target).run(run, control):
+            events.append(event)
+            if isinstance(event, Round) and event.index == 1:
+                control.change_settings(settings)
+        assert any(isinstance(event, Baseline) for event in events)
+        compared = [event.identical for event in events if isinstance(event, Comparison)]
+        assert compared == ([] if settings is sampled else [True])
+
+
+def test_a_drafter_shorter_than_the_text_goes_silent_and_the_text_goes_on(
+    long_target: LoadedModel, near_folder: Path
+) -> None:
+    # A42: 512 tokens of context under a target with 4,096
+    session = Session(long_target)
+    spec = f"model:{near_folder}"
+    greedy = Settings(drafter=spec, k=4, temperature=0.0)
+    run = RunRequest(prompt="x" * 460, settings=greedy, max_new_tokens=80, raw=True, baseline=True)
+    events = list(session.run(run))
+    assert_lawful(events)
+    rounds = [event for event in events if isinstance(event, Round)]
+    assert rounds[0].drafted
+    assert all(not e.drafted for e in rounds if e.position > 508)
+    (verdict,) = [event for event in events if isinstance(event, Comparison)]
+    difference = verdict.first_difference
+    assert verdict.identical or (difference is not None and difference.kind == "tie")
+    drafter = session.drafter(spec)
+    assert drafter is not None
+    assert "512 tokens" in drafter.info.notes[-1]
+    events = list(session.run(request(spec, "x" * 2000, 5)))
+    assert isinstance(events[-1], RunFinished)
+    assert drafter.cache is not None
+    assert drafter.cache.length == 0  # a prompt that it cannot use is not read
+
+
+def test_padding_of_the_table_is_never_drawn(
+    tmp_path_factory: pytest.TempPathFactory, near_folder: Path
+) -> None:
+    # A39: even where the table's padding would score highest
+    from safetensors.torch import load_file, save_file
+
+    folder = write_tiny_folder(tmp_path_factory.mktemp("models") / "padded")
+    weights = load_file(folder / "model.safetensors")
+    weights["model.embed_tokens.weight"][258:] *= 50.0
+    save_file(weights, folder / "model.safetensors")
+    target = load_model(folder, device="cpu", plan="eager")
+    assert target.info.vocabulary == 258
+    assert "14 rows" in target.info.notes[-1]
+    for temperature in (0.0, 1.5):
+        for drafter in ("none", f"model:{near_folder}", f"model:{folder}"):
+            settings = Settings(drafter=drafter, k=3, temperature=temperature)
+            run = RunRequest(prompt="hello", settings=settings, max_new_tokens=60, baseline=True)
+            events = list(Session(target).run(run))
+            assert_lawful(events)
+            drafted = [t.id for e in events if isinstance(e, Round) for t in e.drafted]
+            assert max([*ids_of(events), *drafted]) < 258
