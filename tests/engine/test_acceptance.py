@@ -155,6 +155,18 @@ def test_tiny_probabilities_keep_their_ratio(u: float, kept: bool) -> None:
     assert (verdict.accepted == 1) is kept
 
 
+def test_every_test_and_every_closing_token_has_its_own_uniform() -> None:
+    half = torch.tensor([0.5, 0.5, 0.0, 0.0], dtype=torch.float64)
+    p_target = torch.full((4, 4), 0.25, dtype=torch.float64)
+    closings = [0.1, 0.9, 0.3, 0.6]  # ids 2, 3, 2 of the residual [0, 0, .5, .5]; id 2 of a row
+    for rejected, closing in enumerate((2, 3, 2)):
+        tests = [0.4] * rejected + [0.6] + [0.4] * (2 - rejected)
+        verdict = accept(p_target, half.expand(3, 4), [0, 1, 0], tests, closings)
+        assert (verdict.accepted, verdict.closing) == (rejected, closing)
+    verdict = accept(p_target, half.expand(3, 4), [0, 1, 0], [0.4] * 3, closings)
+    assert (verdict.accepted, verdict.closing) == (3, 2)
+
+
 def test_a_token_without_mass_in_its_own_law_is_refused() -> None:
     with pytest.raises(ValueError, match="no mass"):
         accept(torch.stack((P, P)), torch.tensor([[1.0, 0.0, 0.0]]), [1], [0.5], [0.5, 0.5])

@@ -154,6 +154,25 @@ def test_mass_lies_on_the_heads_own_vocabulary_only(sequence: Sequence, head: He
         assert float(proposal.q_draft[row, token]) > 0.0
 
 
+def test_padding_of_a_pass_is_no_slot(
+    smollm2: LoadedModel, sequence: Sequence, head: HeadDrafter
+) -> None:
+    # the plan that users get pads passes; the head's law is the reference's all the same
+    padded = make_drafter("head", smollm2)
+    assert isinstance(padded, HeadDrafter)
+    context = Context(sequence.tokens, sequence.hidden)
+    laws = []
+    for drafter in (padded, head):
+        with torch.inference_mode():
+            proposal = drafter.propose(context, 4, Sampling(1.0), [0.2, 0.2, 0.2, 0.2])
+        assert drafter.cache.length == len(sequence.tokens) - 1 + 3
+        assert proposal.q_draft is not None
+        laws.append((proposal.tokens, proposal.q_draft))
+    assert laws[0][0] == laws[1][0]
+    overlap = torch.minimum(laws[0][1], laws[1][1]).sum(dim=-1)
+    assert float(overlap.min()) > 0.98
+
+
 def damaged(change: str) -> dict[str, torch.Tensor]:
     tensors = load_file(asset("drafters", HEAD_FILE))
     if change == "missing":
