@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.drafters.protocol import Drafter
+    from engine.models.plans import Plan
     from engine.models.weights import Checkpoint
 
     Progress = Callable[[int, int, str], None]
@@ -124,25 +125,28 @@ def load_model(
     try:
         report(0, checkpoint.config.layers)
         tokenizer = open_tokenizer(path)
-        transformer = Transformer(
-            checkpoint.config,
-            checkpoint.tensor,
-            chosen,
-            vocabulary=tokenizer.vocabulary,
-            progress=report,
-        )
-    except (RuntimeError, MemoryError) as error:
-        if not out_of_memory(error):
-            raise
-        raise DraftscopeError(
-            f"{checkpoint.name} does not fit into the memory of {where}; "
-            "choose a smaller model or another device."
-        ) from error
+        transformer = _build(checkpoint, chosen, tokenizer.vocabulary, report)
     finally:
         checkpoint.close()
     ends = frozenset(checkpoint.config.end_tokens) | frozenset(tokenizer.end_tokens)
     info = _describe(checkpoint, transformer)
     return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
+
+
+def _build(
+    checkpoint: Checkpoint, plan: Plan, vocabulary: int, report: Callable[[int, int], None]
+) -> Transformer:
+    try:
+        return Transformer(
+            checkpoint.config, checkpoint.tensor, plan, vocabulary=vocabulary, progress=report
+        )
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise DraftscopeError(
+            f"{checkpoint.name} does not fit into the memory of {plan.device}; "
+            "choose a smaller model or another device."
+        ) from error
 
 
 def _describe(checkpoint: Checkpoint, transformer: Transformer) -> ModelInfo:

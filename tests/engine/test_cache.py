@@ -107,6 +107,52 @@ def test_a_blocked_sequence_moves_once_to_a_larger_run() -> None:
     assert moves <= 1
 
 
+def test_a_text_grows_in_a_store_of_its_own_without_moving_or_waste(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grown: list[int] = []
+    moved: list[int] = []
+    grow, move = PagePool._grow, PagePool._move
+    pool = PagePool(1, KV_HEADS, HEAD_DIM, pages=4)
+    monkeypatch.setattr(PagePool, "_grow", lambda self, n: (grown.append(n), grow(self, n))[1])
+    monkeypatch.setattr(
+        PagePool, "_move", lambda self, a, b: (moved.append(len(a)), move(self, a, b))[1]
+    )
+    cache = KVCache(pool)
+    for page in range(40):
+        cache.reserve(PAGE_SIZE)
+        new = rows(page * PAGE_SIZE, PAGE_SIZE)
+        cache.write(0, new, new)
+        cache.append(PAGE_SIZE)
+    assert torch.equal(cache.view(0, 0, cache.length)[0], rows(0, 40 * PAGE_SIZE))
+    assert len(grown) == 4  # 8, 16, 32, 64: each growth copies, so there are few
+    assert not any(moved)
+    assert pool.pages <= 2 * cache.pages
+
+
+def test_a_move_takes_every_row_of_full_pages_along() -> None:
+    pool = PagePool(1, KV_HEADS, HEAD_DIM, pages=8)
+    first, second = KVCache(pool), KVCache(pool)
+    for count in (2 * PAGE_SIZE, 3 * PAGE_SIZE):
+        first.reserve(count)
+        first.write(0, rows(first.length, count), rows(first.length, count))
+        first.append(count)
+        second.reserve(5)
+        second.write(0, rows(-5, 5), rows(-5, 5))
+        second.append(5)
+    assert torch.equal(first.view(0, 0, first.length)[0], rows(0, 5 * PAGE_SIZE))
+
+
+def test_a_store_that_grew_in_inference_mode_is_written_outside_of_it() -> None:
+    cache = KVCache(PagePool(1, KV_HEADS, HEAD_DIM, pages=1))
+    with torch.inference_mode():
+        cache.append(4 * PAGE_SIZE)
+    cache.reserve(2)
+    cache.write(0, rows(0, 2), rows(0, 2))
+    cache.append(2)
+    assert torch.equal(cache.view(0, 4 * PAGE_SIZE, cache.length)[0], rows(0, 2))
+
+
 @pytest.mark.parametrize("length", [-1, 6])
 def test_a_truncation_beyond_the_length_is_refused(length: int) -> None:
     cache = KVCache(PagePool(1, 1, 4))

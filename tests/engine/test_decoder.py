@@ -183,11 +183,20 @@ def test_a_stop_string_ends_the_text_inside_an_accepted_run(
     text = exact_target.tokenizer.decode(plain)
     stop = next(text[i : i + 2] for i in range(3, 20) if text[i : i + 2].isprintable())
     expected = text[: text.index(stop)]
+    texts = []
     for drafted in (plain, []):
-        _, rounds, decoder = decode(exact_target, Scripted(drafted), k=6, count=40, stops=(stop,))
+        tokens, rounds, decoder = decode(
+            exact_target, Scripted(drafted), k=6, count=40, stops=(stop,)
+        )
         released = "".join(piece for one in rounds for piece in one.texts)
         assert released == expected
         assert decoder.reason is FinishReason.STOP_STRING
+        texts.append(tokens)
+    _, _, decoder = decode(exact_target, Scripted([]), count=len(texts[0]), stops=(stop,))
+    assert decoder.reason is FinishReason.STOP_STRING  # a stop wins over the limit
+    assert texts[0] == texts[1]  # it ends at the token that completed the stop string
+    assert stop in exact_target.tokenizer.decode(texts[0])
+    assert stop not in exact_target.tokenizer.decode(texts[0][:-1])
 
 
 def test_a_drafted_end_token_that_is_rejected_ends_nothing(
@@ -247,6 +256,34 @@ def test_an_interrupted_loop_leaves_the_caches_right(
     rounds.close()
     assert sequence.cache.length == len(sequence.tokens) - 1
     assert drafter.cache is not None
+    assert drafter.cache.length <= len(sequence.tokens) - 1
+
+
+@pytest.mark.parametrize("phase", ["logits", "accept", "emit"])
+def test_a_fault_in_the_middle_of_a_round_leaves_the_caches_right(
+    exact_target: LoadedModel, near_folder: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    # invariant 1, wherever the round broke off
+    drafter = make_drafter(f"model:{near_folder}", exact_target)
+    assert drafter is not None
+    assert drafter.cache is not None
+    sequence = Sequence(exact_target.transformer, exact_target.transformer.new_pool(), PROMPT)
+    sequence.prefill()
+    stream = TextStream(exact_target.tokenizer)
+    choice = Choice(drafter, 8, Sampling(1.0))
+    decoder = Decoder(sequence, exact_target.tokenizer, stream, choice, Limits(11, 40, 512))
+    rounds = decoder.rounds()
+    next(rounds)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("broken off")
+
+    at = exact_target.transformer if phase == "logits" else decoder_module
+    monkeypatch.setattr(at, phase, fail)
+    with pytest.raises(RuntimeError, match="broken off"):
+        next(rounds)
+    assert sequence.cache.length == len(sequence.tokens) - 1
+    assert sequence.cache.pages == -(-sequence.cache.length // 16)
     assert drafter.cache.length <= len(sequence.tokens) - 1
 
 

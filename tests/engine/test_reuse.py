@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-import torch
+from safetensors.torch import load_file, save_file
 
 from engine import RunRequest, Session, Settings
-from engine.cache import PAGE_SIZE, KVCache, PagePool
 from engine.control import Control
 from engine.loading import load_model
 from engine.trace.events import Baseline, Comparison, Round, RunFinished, SettingsChanged
@@ -76,19 +75,6 @@ def test_stores_do_not_grow_from_run_to_run(long_target: LoadedModel, long_draft
     assert len(sizes) == 1
 
 
-def test_a_text_grows_in_a_store_of_its_own_without_moving_or_waste() -> None:
-    pool = PagePool(1, 1, 4, pages=4)
-    cache = KVCache(pool)
-    rows = torch.arange(40 * PAGE_SIZE, dtype=torch.float32)[None, :, None].expand(1, -1, 4)
-    for begin in range(0, rows.shape[1], PAGE_SIZE):
-        page = rows[:, begin : begin + PAGE_SIZE]
-        cache.reserve(PAGE_SIZE)
-        cache.write(0, page, page)
-        cache.append(PAGE_SIZE)
-    assert torch.equal(cache.view(0, 0, cache.length)[0], rows)
-    assert pool.pages <= 2 * cache.pages
-
-
 def test_a_drafter_knows_nothing_of_an_earlier_run(
     exact_target: LoadedModel, near_folder: Path
 ) -> None:
@@ -105,11 +91,16 @@ def test_a_drafter_knows_nothing_of_an_earlier_run(
 
 
 def test_a_drafter_taken_up_again_in_a_run_has_read_what_came_between(
-    exact_target: LoadedModel, tiny_folder: Path
+    exact_target: LoadedModel, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = Settings(drafter=f"model:{tiny_folder}", k=3, temperature=0.0)
     other = Settings(drafter="ngram", k=3, temperature=0.0)
     control, session = Control(), Session(exact_target)
+    begun: list[int] = []
+    drafter = session.drafter(own.drafter)
+    assert drafter is not None
+    begin = drafter.begin
+    monkeypatch.setattr(drafter, "begin", lambda: begun.append(1) or begin())
     events: list[Event] = []
     changes = {2: other, 6: own}
     run = RunRequest(prompt="hello", settings=own, max_new_tokens=48, ignore_end_tokens=True)
@@ -122,6 +113,11 @@ def test_a_drafter_taken_up_again_in_a_run_has_read_what_came_between(
     back = [e for e in events if isinstance(e, Round) and e.index > 6]
     assert back
     assert all(e.accepted == len(e.drafted) for e in back)  # the target's own weights
+    assert len(begun) == 1  # what it had read it still knew ...
+    for at in (0, 7):  # ... and the rest was read outside any round's time
+        one = next(e for e in events if isinstance(e, Round) and e.index == at)
+        assert one.drafter_cache is not None
+        assert one.drafter_cache.before == one.position - 1
 
 
 def test_text_drawn_with_changed_settings_is_not_called_a_fault(
@@ -171,8 +167,6 @@ def test_padding_of_the_table_is_never_drawn(
     tmp_path_factory: pytest.TempPathFactory, near_folder: Path
 ) -> None:
     # A39: even where the table's padding would score highest
-    from safetensors.torch import load_file, save_file
-
     folder = write_tiny_folder(tmp_path_factory.mktemp("models") / "padded")
     weights = load_file(folder / "model.safetensors")
     weights["model.embed_tokens.weight"][258:] *= 50.0

@@ -6,11 +6,14 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from safetensors.torch import load_file, save_file
 
-from engine import DraftscopeError, RunRequest, Session, Settings, generate
+from engine import DraftscopeError, RunRequest, Session, Settings, generate, plain
 from engine.comparison import compare, first_difference
 from engine.control import Control
+from engine.loading import load_model
 from engine.plain import PROBE_SHARE, Prober
+from engine.sampling import Sampling, draw, greedy_ids
 from engine.sequence import Sequence
 from engine.trace.events import (
     Baseline,
@@ -24,8 +27,11 @@ from engine.trace.events import (
     SettingsChanged,
 )
 from tests.lawful import assert_lawful
+from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.loading import LoadedModel
     from engine.trace.events import Event
 
@@ -118,6 +124,43 @@ def test_changed_settings_hold_from_the_next_round_on_and_are_recorded(session: 
     assert_lawful(events)
 
 
+def test_a_changed_length_and_temperature_are_those_of_the_next_round(session: Session) -> None:
+    control = Control()
+    events: list[Event] = []
+    for event in session.run(request(ignore_end_tokens=True), control):
+        events.append(event)
+        if isinstance(event, Round) and event.index == 1:
+            control.change_settings(Settings(drafter="ngram", k=1, temperature=2.0))
+    rounds = rounds_of(events)
+    assert [one.k for one in rounds[:3]] == [3, 3, 1]
+    assert all(len(one.drafted) <= 1 for one in rounds[2:])
+    drawn = [one.closing.u is not None for one in rounds if one.closing]
+    assert drawn == [False, False] + [True] * (len(rounds) - 2)
+
+
+def test_a_stop_during_the_plain_run_leaves_it_incomplete_and_uncompared(session: Session) -> None:
+    control = Control()
+    events: list[Event] = []
+    for event in session.run(request(baseline=True), control):
+        events.append(event)
+        if isinstance(event, RunFinished):
+            control.stop()
+    assert isinstance(events[-1], Baseline)
+    assert not events[-1].complete
+    with pytest.MonkeyPatch.context() as patch:
+        asked = iter([False] * 3)  # the prompt, and two of its rounds
+        stopped = property(lambda _: next(asked, True))
+        control, events = Control(), []
+        for event in session.run(request(baseline=True), control):
+            events.append(event)
+            if isinstance(event, RunFinished):
+                patch.setattr(Control, "stopped", stopped)
+    assert isinstance(events[-1], Baseline)
+    assert not events[-1].complete
+    assert len(events[-1].token_ids) == len(events[-1].round_ns) == 3
+    assert session.pool.pages_held == 0
+
+
 def test_a_fault_in_changed_settings_is_an_error_event(session: Session) -> None:
     control = Control()
     events: list[Event] = []
@@ -185,6 +228,7 @@ def test_probes_stay_within_their_share_and_draw_nothing(
     events = list(session.run(request(settings=settings, max_new_tokens=120)))
     probes = [event for event in events if isinstance(event, Probe)]
     assert probes
+    assert not any(isinstance(event, Probe) for event in without)
     assert ids_of(events) == ids_of(without)
     # by the prober's own bookkeeping: with every probe as long as a pass, one in twenty rounds
     prober = Prober()
@@ -193,6 +237,25 @@ def test_probes_stay_within_their_share_and_draw_nothing(
         prober.round_took(100, 100)
         due.append(prober.due())
     assert due.index(True) + 1 == pytest.approx(1 / PROBE_SHARE - 1, abs=1)
+
+
+def test_a_probe_is_a_whole_plain_round_without_its_commit(
+    exact_target: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = exact_target.transformer
+    sequence = Sequence(model, model.new_pool(), [104, 101, 108, 108, 111])
+    sequence.prefill()
+    work: list[str] = []
+    forward, logits = model.forward, model.logits
+    monkeypatch.setattr(model, "forward", lambda *a: work.append("pass") or forward(*a))
+    monkeypatch.setattr(model, "logits", lambda *a: work.append("logits") or logits(*a))
+    monkeypatch.setattr(plain, "draw", lambda *a: work.append("draw") or draw(*a))
+    monkeypatch.setattr(plain, "greedy_ids", lambda *a: work.append("argmax") or greedy_ids(*a))
+    for temperature, last in ((1.0, "draw"), (0.0, "argmax")):
+        work.clear()
+        Prober().probe(sequence, Sampling(temperature), "run", 3)
+        assert work == ["pass", "logits", last]
+        assert sequence.cache.length == len(sequence.tokens) - 1
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(session: Session) -> None:
@@ -258,9 +321,22 @@ def test_a_wrong_token_is_told_from_a_tie(tiny_target: LoadedModel) -> None:
     prompt = tiny_target.tokenizer.encode("user: hello hello\nassistant: ")
     verdict = compare(model, session.pool, prompt, wrong, plain, "run")
     assert not verdict.identical
+    assert session.pool.pages_held == 0
     difference = verdict.first_difference
     assert difference is not None
     assert (difference.position, difference.kind) == (5, "fault")
     assert difference.plain_logit is not None
     assert difference.speculative_logit is not None
     assert difference.plain_logit > difference.speculative_logit
+
+
+def test_tokens_that_score_alike_are_a_tie(tmp_path: Path) -> None:
+    folder = write_tiny_folder(tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    weights["model.embed_tokens.weight"][41] = weights["model.embed_tokens.weight"][40]
+    save_file(weights, folder / "model.safetensors")
+    target = load_model(folder, device="cpu", plan="eager")
+    model = target.transformer
+    verdict = compare(model, model.new_pool(), [5, 6, 7], [9, 40, 3], [9, 41, 8], "run")
+    assert verdict.first_difference is not None
+    assert (verdict.first_difference.position, verdict.first_difference.kind) == (1, "tie")
