@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.viewmodels.speeds import AS_IT_COMES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -157,7 +159,7 @@ _RUN = (
     ),
     Action("speed.slower", "Slower", "Show verdicts more slowly.", "Ctrl+["),
     Action("speed.faster", "Faster", "Show verdicts faster.", "Ctrl+]"),
-    Action("speed.live", "As it comes", "Show each round when the engine has it.", "Ctrl+Shift+L"),
+    Action("speed.live", AS_IT_COMES, "Show each round when the engine has it.", "Ctrl+Shift+L"),
 )
 _MODELS = (
     Action(

@@ -44,6 +44,11 @@ class Appearance(QObject):
         self._choice = choice
         self._dress()
 
+    def close(self) -> None:
+        """Say nothing more: who listens is being taken down."""
+        self._app.styleHints().colorSchemeChanged.disconnect(self._dress)
+        self.blockSignals(True)
+
     def _dress(self) -> None:
         theme = self._wanted()
         if theme is not self._theme:

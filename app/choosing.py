@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.viewmodels.models import known_models
+from app.viewmodels.prompt import drafter_label
 from engine.models.registry import remember
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Choosing(QObject):
         self._desk = desk
         self._dialog: ModelsDialog | None = None
         prompt.choose_requested.connect(self.choose)
+        desk.drafter_replaced.connect(self._take_instead)
 
     def offer(self) -> list[ModelChoice]:
         """Offer in the prompt panel what is here, and return everything that is known."""
@@ -79,6 +81,16 @@ class Choosing(QObject):
         self.offer()
         if drafter != before.drafter:
             self._desk.change_settings(self._prompt.state.settings)
+        self.changed.emit()
+
+    def _take_instead(self, drafter: str) -> None:
+        """Go on with another drafter where the target cannot use the one that was chosen."""
+        before = self._prompt.state
+        self._prompt.set_state(replace(before, drafter=drafter))
+        self._window.banners.show_notice(
+            f"The {drafter_label(before.drafter)} was made for another target, so the "
+            f"{drafter_label(drafter)} drafts for this one."
+        )
         self.changed.emit()
 
     def _use_and_load(self, target: str, drafter: str) -> None:

@@ -112,6 +112,8 @@ class Program:
         QTimer.singleShot(0, self.window, self._begin)
 
     def _begin(self) -> None:
+        if self._closed:
+            return
         if self.settings.notice:
             self.window.banners.show_notice(self.settings.notice)
         if self._options.open_path is not None:
@@ -130,6 +132,8 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
+        self.appearance.close()
+        self.window.docks.close()
         return self.desk.close()
 
     def _fill(self) -> None:
@@ -155,7 +159,6 @@ class Program:
         self.timeline.pause_requested.connect(self.desk.pause)
         self.timeline.step_round_requested.connect(self.deeds.step_round)
         self.timeline.step_phase_requested.connect(self.deeds.step_phase)
-        self.timeline.speed_requested.connect(self.deeds.set_speed)
         self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
 
         for name, dock in self.window.docks.items():

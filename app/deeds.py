@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from app.actions import ACTIONS, PANELS
-from app.viewmodels.prompt import nearest_speed
+from app.viewmodels.speeds import nearest_speed
 from engine.errors import DraftscopeError
 from engine.models.registry import DEFAULT_MODEL
 

@@ -14,6 +14,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app.lanes import Lanes
 from app.messages import (
+    DrafterReplaced,
     EventsArrived,
     FetchModel,
     JobEnded,
@@ -61,6 +62,7 @@ class Desk(QObject):
     failed = Signal(str)  # one sentence
     noted = Signal(str)  # one sentence, nothing failed
     fetched = Signal(str)  # a model's name
+    drafter_replaced = Signal(str)  # the one that drafts instead of the one asked for
     opened = Signal(object)  # Path, once the whole file is read
     saved = Signal(object)  # Path
 
@@ -211,10 +213,11 @@ class Desk(QObject):
         self._pace()
 
     def close(self) -> bool:
-        """End everything at once; return whether every thread ended in time."""
+        """End everything, say nothing more, and return whether every thread ended in time."""
         if self._closed:
             return True
         self._closed = True
+        self.blockSignals(True)
         self._timer.stop()
         return self._lanes.close()
 
@@ -285,6 +288,8 @@ class Desk(QObject):
             case ModelsLoaded():
                 self._ready.add(reply.drafter)
                 self._update(loaded=model_in_words(reply.target), engine_wait=None)
+            case DrafterReplaced():
+                self.drafter_replaced.emit(reply.used)
             case JournalStarted():
                 if reply.job == self._shown_job:
                     self.source = reply.path

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FIRST_SIZE = (1440, 900)
+FRAME = (8, 40)  # room for the frame and its title bar; their sizes are known only afterwards
 LEAST_VISIBLE = 96  # pixels of the title bar that must stay within reach
 
 
@@ -46,9 +47,10 @@ def fit(saved: Box | None, screens: list[Box], *, positions_known: bool = True) 
 
 
 def _centred(size: tuple[int, int], screen: Box) -> Box:
-    width, height = min(size[0], screen.width), min(size[1], screen.height)
-    x = screen.x + (screen.width - width) // 2
-    return Box(x, screen.y + (screen.height - height) // 2, width, height)
+    width = min(size[0], screen.width - FRAME[0])
+    height = min(size[1], screen.height - FRAME[1])
+    x = screen.x + (screen.width - FRAME[0] - width) // 2
+    return Box(x, screen.y + (screen.height - FRAME[1] - height) // 2, width, height)
 
 
 def _reachable(box: Box, screen: Box) -> bool:
@@ -58,7 +60,6 @@ def _reachable(box: Box, screen: Box) -> bool:
 
 
 def _within(box: Box, screen: Box) -> Box:
-    """Keep the place, but never larger than the screen."""
-    return Box(
-        box.x, max(box.y, screen.y), min(box.width, screen.width), min(box.height, screen.height)
-    )
+    """Keep the place, but never larger than fits the screen with a frame."""
+    width = min(box.width, screen.width - FRAME[0])
+    return Box(box.x, max(box.y, screen.y), width, min(box.height, screen.height - FRAME[1]))

@@ -115,6 +115,14 @@ class ModelsLoaded(Reply):
 
 
 @dataclass(frozen=True)
+class DrafterReplaced(Reply):
+    """The drafter that was asked for cannot draft for this target; `used` does instead."""
+
+    asked: str
+    used: str
+
+
+@dataclass(frozen=True)
 class JournalStarted(Reply):
     """Where the run is being written down."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.files import write_atomically
 from app.paths import config_folder
+from app.viewmodels.prompt import PromptState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,18 +66,20 @@ class Setting:
         return not self.choices or value in self.choices
 
 
+_FIRST = PromptState()  # decides what a new user finds in the prompt panel
+
 DECLARED = (
-    Setting("models.target", "smollm2-135m", "Name or path of the target."),
-    Setting("models.drafter", "ngram", "The drafter: ngram, head, none or model:NAME."),
-    Setting("decode.raw", False, "Give the prompt to the model as it is, with no chat template."),
-    Setting("decode.k", 4, "Tokens that the drafter proposes in a round.", 0, 16),
-    Setting("decode.temperature", 0.0, "0 is greedy.", 0.0, 5.0),
-    Setting("decode.top_k", 0, "Keep the k likeliest tokens; 0 is off.", 0, 1_000_000),
-    Setting("decode.top_p", 1.0, "Keep the smallest set of this mass; 1 is off.", 0.0, 1.0),
-    Setting("decode.seed", 0, "Of every uniform that is drawn.", 0, 2**63 - 1),
-    Setting("decode.limit", 128, "Most tokens that a run emits.", 1, 1_000_000),
-    Setting("decode.baseline", True, "Run the plain target to its end afterwards."),
-    Setting("decode.prompt", "", "The prompt as it was left."),
+    Setting("models.target", _FIRST.target, "Name or path of the target."),
+    Setting("models.drafter", _FIRST.drafter, "The drafter: ngram, head, none or model:NAME."),
+    Setting("decode.raw", _FIRST.raw, "Give the prompt to the model with no chat template."),
+    Setting("decode.k", _FIRST.k, "Tokens that the drafter proposes in a round.", 0, 16),
+    Setting("decode.temperature", _FIRST.temperature, "0 is greedy.", 0.0, 5.0),
+    Setting("decode.top_k", _FIRST.top_k, "Keep the k likeliest tokens; 0 is off.", 0, 1_000_000),
+    Setting("decode.top_p", _FIRST.top_p, "Keep the fewest of this mass; 1 is off.", 0.0, 1.0),
+    Setting("decode.seed", _FIRST.seed, "Of every uniform that is drawn.", 0, 2**63 - 1),
+    Setting("decode.limit", _FIRST.limit, "Most tokens that a run emits.", 1, 1_000_000),
+    Setting("decode.baseline", _FIRST.baseline, "Run the plain target to its end afterwards."),
+    Setting("decode.prompt", _FIRST.prompt, "The prompt as it was left."),
     Setting("view.theme", "system", "Colours.", choices=("system", "light", "dark")),
     Setting("view.speed", 1.0, "Presentation speed; 0 shows rounds as they come.", 0.0, 64.0),
     Setting("view.show_rejected", True, "Show rejected drafts in place."),

@@ -160,6 +160,6 @@ class Welcome(QObject):
     def _after_opening(self, path: Path) -> None:
         """Let the prompt of what was opened be tried, if none was typed."""
         started = self._desk.document.started
-        if started is not None and not self._prompt.state.prompt.strip():
+        if started is not None and not self._prompt.state.typed:
             self._prompt.set_state(self._prompt.state.after_opening(started))
             self._deeds.refresh()

@@ -67,8 +67,12 @@ def write_tiny_folder(
     layers: int = 2,
     width: int = 32,
     tied: bool = True,
+    endless: bool = False,
 ) -> Path:
-    """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json."""
+    """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json.
+
+    An `endless` model has no end token and a long context: only the limit or a stop ends its runs.
+    """
     config = tiny_config(layers=layers, width=width, tied=tied)
     folder.mkdir(parents=True, exist_ok=True)
     values = {
@@ -86,6 +90,9 @@ def write_tiny_folder(
         "tie_word_embeddings": config.tied,
         "eos_token_id": END,
     }
+    if endless:
+        del values["eos_token_id"]
+        values["max_position_embeddings"] = 4096
     (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
     save_file(tiny_weights(config, seed, noise=noise), folder / "model.safetensors")
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -94,6 +101,6 @@ def write_tiny_folder(
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(["<|im_end|>", "<|im_start|>"])
     tokenizer.save(str(folder / "tokenizer.json"))
-    described = {"eos_token": "<|im_end|>", "chat_template": TEMPLATE}
+    described = {"chat_template": TEMPLATE} | ({} if endless else {"eos_token": "<|im_end|>"})
     (folder / "tokenizer_config.json").write_text(json.dumps(described), encoding="utf-8")
     return folder

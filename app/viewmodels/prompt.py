@@ -6,7 +6,6 @@ and the request to the engine speak of the same things.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,20 +19,23 @@ MOST_K = 16
 MOST_TOKENS = 1_000_000
 LARGEST_SEED = 2**63 - 1
 
-# What the presentation speed can be; None shows rounds as they come.
-SPEEDS: tuple[float | None, ...] = (0.25, 0.5, 1.0, 2.0, 4.0, None)
+# What a new user finds: a run that drafts, draws and rejects, so that the court has something to
+# show, and a question that the default model answers at some length.
+FIRST_PROMPT = "Explain to a curious child why the sky is blue."
+DEFAULT_DRAFTER = "head"
+FALLBACK_DRAFTER = "ngram"  # any target can use it
 
 
 @dataclass(frozen=True)
 class PromptState:
     """Everything that a run is asked with."""
 
-    prompt: str = ""
+    prompt: str = FIRST_PROMPT
     raw: bool = False
     target: str = "smollm2-135m"
-    drafter: str = "ngram"
-    k: int = 4
-    temperature: float = 0.0
+    drafter: str = DEFAULT_DRAFTER
+    k: int = 3
+    temperature: float = 0.7
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
@@ -62,6 +64,11 @@ class PromptState:
             max_new_tokens=self.limit,
             baseline=self.baseline,
         )
+
+    @property
+    def typed(self) -> bool:
+        """Whether the prompt is the user's own: neither empty nor the one that a new user finds."""
+        return self.prompt.strip() not in ("", FIRST_PROMPT)
 
     @property
     def greedy(self) -> bool:
@@ -120,28 +127,11 @@ class PromptState:
         )
 
 
-def speed_label(speed: float | None) -> str:
-    """Write a presentation speed."""
-    if speed is None:
-        return "As it comes"
-    return f"{speed:g}×"
-
-
-def nearest_speed(speed: float | None, steps: int = 0) -> float | None:
-    """Return the offered speed nearest to `speed`, or the one `steps` further up the list."""
-    if speed is None:
-        index = len(SPEEDS) - 1
-    else:
-        finite = [value for value in SPEEDS if value is not None]
-        index = min(range(len(finite)), key=lambda at: abs(math.log(finite[at] / speed)))
-    return SPEEDS[max(0, min(len(SPEEDS) - 1, index + steps))]
-
-
 def drafter_label(spec: str) -> str:
     """Write a drafter in the glossary's words."""
     known = {
         "ngram": "n-gram look-up",
-        "head": "head on the target's states",
+        "head": "trained head",
         "none": "none (plain rounds)",
     }
     if spec in known:

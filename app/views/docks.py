@@ -88,6 +88,11 @@ class Docks:
         docks = [self._docks[name] for name in shares]
         self._window.resizeDocks(docks, [round(share * whole) for share in shares.values()], along)
 
+    def close(self) -> None:
+        """Say nothing more: a dock that is taken down tells of that as if it were being hidden."""
+        for dock in self._docks.values():
+            dock.blockSignals(True)
+
     def saved(self) -> str:
         """Return the arrangement as text."""
         return bytes(self._window.saveState(ARRANGEMENT_VERSION).toBase64().data()).decode()

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.assets import asset_path
 from app.geometry import FIRST_SIZE
-from app.viewmodels.prompt import SPEEDS, nearest_speed, speed_label
+from app.viewmodels.speeds import SPEEDS, nearest_speed, speed_label
 from app.views.action_set import ActionSet
 from app.views.banner import BannerArea
 from app.views.docks import Docks
@@ -182,7 +182,8 @@ def _speed_box() -> QComboBox:
     box = QComboBox()
     box.setAccessibleName("Presentation speed")
     box.setToolTip(
-        "How fast verdicts fall. Slower than as it comes, the engine waits between rounds."
+        "How fast verdicts fall. Other than as it comes, the engine waits for the picture, between "
+        "rounds; its times are measured either way."
     )
     for speed in SPEEDS:
         box.addItem(speed_label(speed))

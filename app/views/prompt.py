@@ -209,14 +209,31 @@ class PromptView(QWidget):
 
     def apply(self, state: DeskState) -> None:
         """Enable what makes sense now."""
-        self.run.setEnabled(state.has_prompt and not state.busy)
-        self.stop.setEnabled(state.busy and not state.stopping)
+        self._enable_buttons(state)
         self.target.setEnabled(not state.busy)
         for field in (self.chat, self.raw, self.seed, self.limit, self.baseline):
             field.setEnabled(not state.running)
         self.editor.setReadOnly(state.running)
         self.samples.setEnabled(not state.running)
         self._show_what_decides()
+
+    def _enable_buttons(self, state: DeskState) -> None:
+        """Run and Stop take turns, and the keyboard's focus stays with the one that can be pressed.
+
+        Left alone, Qt would hand it on to another panel with the button that is disabled.
+        """
+        wanted = {
+            self.run: state.has_prompt and not state.busy,
+            self.stop: state.busy and not state.stopping,
+        }
+        held = [button for button in wanted if button.hasFocus() and not wanted[button]]
+        for button in (button for button, enabled in wanted.items() if enabled):
+            button.setEnabled(True)
+        if held:
+            enabled = [button for button in wanted if wanted[button]]
+            (enabled[0] if enabled else self.editor).setFocus()
+        for button in (button for button, enabled in wanted.items() if not enabled):
+            button.setEnabled(False)
 
     def set_theme(self, theme: Theme) -> None:
         """Nothing is painted here beyond the style sheet."""

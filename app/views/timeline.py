@@ -32,7 +32,6 @@ class TimelineView(QWidget):
     pause_requested = Signal()
     step_round_requested = Signal()
     step_phase_requested = Signal()
-    speed_requested = Signal(object)  # float, or None for as it comes
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +65,6 @@ class TimelineView(QWidget):
         transport.pause_requested.connect(self.pause_requested)
         transport.step_round_requested.connect(self.step_round_requested)
         transport.step_phase_requested.connect(self.step_phase_requested)
-        transport.speed_requested.connect(self.speed_requested)
         transport.start_requested.connect(self._seek_start)
         transport.end_requested.connect(self._seek_end)
         canvas.seek_requested.connect(self.seek_requested)
@@ -91,7 +89,6 @@ class TimelineView(QWidget):
         self.canvas.show_cursor(presentation.cursor)
         self.transport.show_state(
             playing=presentation.playing,
-            speed=presentation.speed,
             at_start=presentation.cursor.round < 0,
             at_end=presentation.at_end,
         )

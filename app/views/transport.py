@@ -1,6 +1,7 @@
-"""Play, pause, steps and presentation speed: the buttons above the timeline.
+"""Play, pause and steps: the buttons above the timeline.
 
-Knows wishes. Knows no document and moves no cursor: whoever listens does.
+Knows wishes. Knows no document and moves no cursor: whoever listens does. The presentation speed
+has one box, on the window's toolbar.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from app.painting.transport import Shape, paint_shape
 
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
     from app.theme import Theme
-
-SPEEDS: tuple[tuple[str, float | None], ...] = (
-    ("live", None),
-    ("4×", 4.0),
-    ("2×", 2.0),
-    ("1×", 1.0),
-    ("0.5×", 0.5),
-    ("0.25×", 0.25),
-)
 
 
 class TransportButton(QToolButton):
@@ -83,7 +75,6 @@ class Transport(QWidget):
     step_phase_requested = Signal()
     start_requested = Signal()
     end_requested = Signal()
-    speed_requested = Signal(object)  # float, or None for as it comes
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,14 +84,6 @@ class Transport(QWidget):
         self.play = TransportButton("play", "Play", self)
         self.step_round = TransportButton("step_round", "Step a round", self)
         self.end = TransportButton("end", "Go to the end", self)
-        self.speed = QComboBox(self)
-        self.speed.setAccessibleName("Presentation speed")
-        self.speed.setToolTip(
-            "Presentation speed: live shows rounds as they come, 1× lets verdicts fall at a "
-            "readable pace. Engine time is measured either way."
-        )
-        for label, speed in SPEEDS:
-            self.speed.addItem(label, speed)
         self.status = QLabel(self)
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.status.setObjectName("quiet")
@@ -111,37 +94,23 @@ class Transport(QWidget):
         layout.setSpacing(3)
         for button in (self.start, self.play, self.step_phase, self.step_round, self.end):
             layout.addWidget(button)
-        layout.addSpacing(4)
-        layout.addWidget(self.speed)
         layout.addWidget(self.status, 1)
         self.start.clicked.connect(self.start_requested)
         self.end.clicked.connect(self.end_requested)
         self.step_phase.clicked.connect(self.step_phase_requested)
         self.step_round.clicked.connect(self.step_round_requested)
         self.play.clicked.connect(self.toggle)
-        self.speed.activated.connect(self._choose)
 
     def toggle(self) -> None:
         """Ask to pause if playing, else to play."""
         (self.pause_requested if self._playing else self.play_requested).emit()
 
-    def _choose(self, index: int) -> None:
-        self.speed_requested.emit(self.speed.itemData(index))
-
-    def show_state(
-        self, *, playing: bool, speed: float | None, at_start: bool, at_end: bool
-    ) -> None:
+    def show_state(self, *, playing: bool, at_start: bool, at_end: bool) -> None:
         """Show what the presentation is doing; asks for nothing."""
         if playing != self._playing:
             self._playing = playing
             self.play.set_shape("pause" if playing else "play")
             self.play.set_words("Pause" if playing else "Play")
-        index = self.speed.findData(speed)
-        if index < 0:
-            self.speed.addItem(f"{speed:g}×", speed)
-            index = self.speed.count() - 1
-        if index != self.speed.currentIndex():
-            self.speed.setCurrentIndex(index)
         self.start.setEnabled(not at_start)
         self.end.setEnabled(not at_end)
 

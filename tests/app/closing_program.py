@@ -28,7 +28,7 @@ class ClosingProgram(compose.Program):
         super().show()
         doing, target, session, delay_ms = sys.argv[1:5]
         state = replace(self.prompt.state, prompt="a b c", raw=True, limit=100_000, target=target)
-        self.prompt.set_state(state)
+        self.prompt.set_state(replace(state, drafter="ngram"))
         begin = {
             "run": self.deeds.run,
             "begin": self.deeds.run,

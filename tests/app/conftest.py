@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.app.tiny_model import write_tiny_model
+from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+    return write_tiny_folder(tmp_path_factory.mktemp("models") / "tiny", endless=True)
 
 
 @pytest.fixture(scope="session")
 def tiny_drafter(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny-drafter", seed=1)
+    return write_tiny_folder(
+        tmp_path_factory.mktemp("models") / "tiny-drafter", seed=1, endless=True
+    )
 
 
 @pytest.fixture

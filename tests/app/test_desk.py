@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QTimer
 
 from app.desk import Desk
+from app.jobs import available_cores
 from app.messages import EventsArrived
 from app.viewmodels.prompt import PromptState
 from engine.trace.events import FinishReason, SettingsChanged
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
 
-PROMPT = PromptState(prompt="a b c a b c a b c", raw=True, limit=24, drafter="ngram")
+PROMPT = PromptState(
+    prompt="a b c a b c a b c", raw=True, limit=24, drafter="ngram", k=4, temperature=0
+)
 LONG = replace(PROMPT, limit=100_000, baseline=False)
 
 
@@ -58,6 +61,27 @@ def test_run_is_shown_journaled_and_ends(desk: Desk, errors: list[str], tiny_mod
     assert desk.document.comparison.identical
     assert journal_of(desk) == desk.document.events
     assert unfinished_journals() == []
+
+
+def test_a_head_for_another_target_gives_way_to_ngram(
+    desk: Desk, errors: list[str], tiny_model: Path
+) -> None:
+    used: list[str] = []
+    desk.drafter_replaced.connect(used.append)
+    desk.run(str(tiny_model), replace(PROMPT, drafter="head").request)
+    wait_until(lambda: idle(desk))
+    assert errors == []
+    assert used == ["ngram"]
+    assert desk.document.started is not None
+    assert desk.document.started.settings.drafter == "ngram"
+    assert {one.drafter for one in desk.document.rounds} == {"ngram"}
+
+
+def test_one_core_is_left_to_the_window_and_the_trace_says_so(desk: Desk, tiny_model: Path) -> None:
+    desk.run(str(tiny_model), PROMPT.request)
+    wait_until(lambda: idle(desk))
+    assert desk.document.started is not None
+    assert f" {max(1, available_cores() - 1)} threads" in desk.document.started.machine
 
 
 def test_tick_stops_when_nothing_moves(desk: Desk, tiny_model: Path) -> None:

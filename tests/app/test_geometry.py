@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.geometry import FIRST_SIZE, Box, fit
+from app.geometry import FIRST_SIZE, FRAME, Box, fit
 
 SCREEN = Box(0, 0, 1920, 1080)
 LEFT = Box(-1280, 0, 1280, 1024)
@@ -38,7 +38,14 @@ def test_hidden_coordinates_keep_only_the_size() -> None:
 
 def test_window_never_exceeds_its_screen() -> None:
     box = fit(Box(10, 10, 5000, 4000), [SCREEN])
-    assert (box.width, box.height) == (1920, 1080)
+    assert (box.width, box.height) == (1920 - FRAME[0], 1080 - FRAME[1])
+
+
+@pytest.mark.parametrize("saved", [None, Box(0, 0, 1440, 900)])
+def test_window_leaves_room_for_its_frame_on_a_screen_of_its_own_size(saved: Box | None) -> None:
+    box = fit(saved, [Box(0, 0, *FIRST_SIZE)])
+    assert box.x + box.width + FRAME[0] <= FIRST_SIZE[0]
+    assert box.y + box.height + FRAME[1] <= FIRST_SIZE[1]
 
 
 def test_twenty_restores_do_not_creep() -> None:

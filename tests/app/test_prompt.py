@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox
 
+from app.fonts import load_fonts, ui_font
 from app.settings import Settings
-from app.viewmodels.prompt import SPEEDS, PromptState, drafter_label, nearest_speed, speed_label
+from app.viewmodels.desk import DeskState
+from app.viewmodels.prompt import FIRST_PROMPT, PromptState, drafter_label
+from app.viewmodels.speeds import SPEEDS, nearest_speed, speed_label
 from app.views.prompt import PromptView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication
 
 FULL = PromptState(
     prompt="<b>bold?</b> & more",
@@ -34,10 +37,11 @@ FULL = PromptState(
 
 
 @pytest.fixture
-def view(qapp: QApplication) -> PromptView:
+def view(qapp: QApplication) -> Iterator[PromptView]:
     made = PromptView()
     made.set_models(["smollm2-135m"])
-    return made
+    yield made
+    made.close()
 
 
 def test_fields_hold_the_whole_state(view: PromptView) -> None:
@@ -119,10 +123,49 @@ def test_speeds_step_up_and_down() -> None:
     assert [speed_label(speed) for speed in (0.25, 1.0, None)] == ["0.25×", "1×", "As it comes"]
 
 
+def test_a_new_user_finds_a_run_worth_seeing(tmp_path: Path) -> None:
+    found = PromptState.remembered(Settings(tmp_path / "settings.json"))
+    assert found == PromptState()
+    assert (found.drafter, found.k, found.temperature, found.limit) == ("head", 3, 0.7, 128)
+    assert found.prompt == FIRST_PROMPT
+    assert not found.typed
+    assert replace(found, prompt="Why?").typed
+
+
 def test_drafters_are_named_in_words() -> None:
     assert drafter_label("none") == "none (plain rounds)"
     assert drafter_label("model:/somewhere/deep/small.gguf") == "small model: small.gguf"
     assert drafter_label("model:C:\\models\\small") == "small model: small"
+
+
+def test_drafters_without_weights_are_whole_in_a_narrow_panel(view: PromptView) -> None:
+    load_fonts()
+    QApplication.instance().setFont(ui_font())
+    view.resize(280, 480)
+    view.show()
+    option = QStyleOptionComboBox()
+    view.drafter.initStyleOption(option)
+    field = view.drafter.style().subControlRect(
+        QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField
+    )
+    for spec in ("ngram", "head", "none"):
+        assert view.drafter.fontMetrics().horizontalAdvance(drafter_label(spec)) <= field.width()
+
+
+def test_run_and_stop_hand_the_focus_to_each_other(view: PromptView) -> None:
+    view.apply(DeskState(has_prompt=True))
+    view.show()
+    QTest.qWaitForWindowActive(view)
+    view.run.setFocus()
+    view.apply(DeskState(has_prompt=True, running=True))
+    assert view.stop.hasFocus()
+    view.apply(DeskState(has_prompt=True, running=True, stopping=True))
+    assert view.editor.hasFocus()
+    view.stop.setFocus()
+    view.apply(DeskState(has_prompt=True, running=True))
+    view.stop.setFocus()
+    view.apply(DeskState(has_prompt=True))
+    assert view.run.hasFocus()
 
 
 def test_every_sample_can_be_taken(view: PromptView) -> None:

@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QTabBar, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QWidget
 
 from app.actions import ACTIONS
 from app.compose import Options, Program
 from app.settings import Settings
 from app.viewmodels.refs import TokenRef
+from app.viewmodels.speeds import SPEEDS, speed_label
 from app.views.banner import Banner
 from engine.trace.codec import encode
 from engine.trace.events import FinishReason, RunFinished
@@ -243,9 +245,40 @@ def test_timeline_wishes_move_the_picture(
     assert not desk.presentation.playing
     program.timeline.transport.step_round.click()
     assert desk.presentation.visible_rounds() == 6
-    program.timeline.speed_requested.emit(0.25)
-    assert program.window.speed.currentText() == "0.25×"
-    assert desk.presentation.speed == 0.25
+
+
+def test_presentation_speed_has_one_box_and_one_wording(program: Program) -> None:
+    boxes = program.window.findChildren(QComboBox)
+    speed = [box for box in boxes if box.accessibleName() == "Presentation speed"]
+    assert speed == [program.window.speed]
+    assert [speed[0].itemText(at) for at in range(speed[0].count())] == [
+        speed_label(one) for one in SPEEDS
+    ]
+    assert ACTIONS["speed.live"].title == speed_label(None)
+    speed[0].activated.emit(0)
+    assert program.desk.presentation.speed == SPEEDS[0]
+    do(program, "speed.faster")
+    assert program.desk.presentation.speed == SPEEDS[1]
+    assert speed[0].currentText() == speed_label(SPEEDS[1])
+
+
+def test_nothing_reaches_a_panel_once_the_window_is_closed(
+    qapp: QApplication, session_file: Path, tiny_model: Path
+) -> None:
+    program = Program(qapp, Options(open_path=session_file))
+    program.show()
+    wait_until(lambda: len(program.desk.document.rounds) == 9)
+    state = replace(program.prompt.state, prompt="a b c", target=str(tiny_model))
+    program.prompt.set_state(replace(state, drafter="ngram", limit=100_000, raw=True))
+    program.deeds.run()
+    wait_until(lambda: program.desk.state.has_rounds)
+    program.window.close()
+    assert not program.desk.ticking
+    shiboken6.delete(program.window)
+    program.appearance.choose("dark")
+    program.desk.play()
+    QTest.qWait(50)  # a fault in a slot fails the test
+    assert not program.desk.ticking
 
 
 def test_panels_refresh_only_while_something_changes(

@@ -106,23 +106,6 @@ def test_start_and_end_are_offered_where_they_lead_somewhere(timeline):
         assert (view.transport.start.isEnabled(), view.transport.end.isEnabled()) == (start, end)
 
 
-def test_speed_is_a_wish_and_follows_the_presentation(timeline, qtbot):
-    view, _, presentation = timeline
-    combo = view.transport.speed
-    assert combo.currentText() == "live"
-    with qtbot.waitSignal(view.speed_requested, timeout=1000) as caught:
-        combo.activated.emit(combo.findText("0.25×"))
-    assert caught.args == [0.25]
-    with qtbot.waitSignal(view.speed_requested, timeout=1000) as caught:
-        combo.activated.emit(combo.findText("live"))
-    assert caught.args == [None]
-    for speed, text in ((0.5, "0.5×"), (None, "live"), (3.0, "3×"), (1.0, "1×")):
-        presentation.speed = speed
-        with qtbot.assertNotEmitted(view.speed_requested):
-            view.refresh()
-        assert combo.currentText() == text
-
-
 @pytest.mark.parametrize(
     ("key", "wanted"),
     [
