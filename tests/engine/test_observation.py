@@ -71,12 +71,16 @@ def test_columns_are_the_laws_that_were_drawn_from(support: torch.Tensor | None)
         assert list(one.p_raw) == sorted(one.p_raw, reverse=True)
         assert one.pieces == tuple(map(piece, one.ids))
         expected = -(judged.p_target[row].double().xlogy(judged.p_target[row].double())).sum()
+        raw = torch.softmax(judged.logits[row].double(), dim=-1)
+        assert one.entropy_raw == pytest.approx(float(-raw.xlogy(raw).sum()), abs=1e-4)
         assert one.entropy_target == pytest.approx(float(expected), abs=1e-4)
     for row in range(2):
         check(laws[row], "q_draft", q_draft[row])
         assert judged.proposal.tokens[row] in laws[row].ids
         overlap = float(torch.minimum(judged.p_target[row], q_draft[row]).sum())
         assert laws[row].overlap == pytest.approx(overlap, abs=1e-6)
+        entropy = -q_draft[row].double().xlogy(q_draft[row].double()).sum()
+        assert laws[row].entropy_draft == pytest.approx(float(entropy), abs=1e-4)
     assert judged.verdict.residual is not None
     check(laws[0], "residual", judged.verdict.residual)
     assert judged.verdict.closing in laws[0].ids
