@@ -276,9 +276,8 @@ class Desk(QObject):
 
     def _take(self, reply: Reply) -> None:
         match reply:
-            case EventsArrived():
-                if reply.job == self._shown_job:
-                    self._extend(reply)
+            case EventsArrived() if reply.job == self._shown_job:
+                self._extend(reply)
             case Progressed():
                 waiting = Waiting(reply.what, reply.done, reply.total)
                 if self._lanes.is_fetch(reply.job):
@@ -290,13 +289,13 @@ class Desk(QObject):
                 self._update(loaded=model_in_words(reply.target), engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
-            case JournalStarted():
-                if reply.job == self._shown_job:
-                    self.source = reply.path
+            case JournalStarted() if reply.job == self._shown_job:
+                self.source = reply.path
             case WishFailed():
                 self.failed.emit(reply.error)
             case JobEnded():
-                self._end(reply)
+                self._say_end(self._lanes.end(reply.job), reply)
+                self._update()
 
     def _extend(self, reply: EventsArrived) -> None:
         try:
@@ -304,10 +303,6 @@ class Desk(QObject):
         except DraftscopeError as fault:
             self._shown_job = 0
             self.failed.emit(str(fault))
-
-    def _end(self, reply: JobEnded) -> None:
-        self._say_end(self._lanes.end(reply.job), reply)
-        self._update()
 
     def _say_end(self, job: Job | None, reply: JobEnded) -> None:
         if isinstance(job, Run) and self._control is job.control:
