@@ -252,7 +252,8 @@ def _make_small(
             "rounds are plain.",
         )
     info = msgspec.structs.replace(loaded.info, kind="model", notes=notes)
-    return SmallModelDrafter(loaded.transformer, info, spec, target.info.vocabulary)
+    name = f"model:{info.name}"  # a trace goes to talks: it names the model, not its folder
+    return SmallModelDrafter(loaded.transformer, info, name, target.info.vocabulary)
 
 
 def machine() -> str:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import torch
+from msgspec import structs
 
 from engine.comparison import compare
 from engine.decoder import Choice, Decoder
@@ -52,6 +53,11 @@ def check_settings(settings: Settings) -> Sampling:
     if not 0 <= settings.k <= MOST_DRAFTED:
         raise DraftscopeError(f"k is {settings.k}; choose a number from 0 to {MOST_DRAFTED}.")
     return Sampling.of(settings)
+
+
+def _traced(settings: Settings, drafter: Drafter | None) -> Settings:
+    """Return settings as a trace keeps them: a drafter's name and not where its file lies."""
+    return settings if drafter is None else structs.replace(settings, drafter=drafter.spec)
 
 
 def _failure(error: Exception) -> str:
@@ -153,7 +159,7 @@ class Run:
             prompt=request.prompt,
             raw=request.raw,
             prompt_tokens=tuple(TokenPiece(id=token, piece=piece(token)) for token in self._prompt),
-            settings=self._settings,
+            settings=_traced(self._settings, drafter),
             seed=request.seed,
             max_new_tokens=request.max_new_tokens,
             target=self._target.info,
@@ -203,7 +209,9 @@ class Run:
         self._all_greedy = self._all_greedy and sampling.greedy
         decoder.choice = Choice(drafter, settings.k, sampling)
         info = drafter.info if changed and drafter is not None else None
-        yield SettingsChanged(run=self._id, before_round=index, settings=settings, drafter=info)
+        yield SettingsChanged(
+            run=self._id, before_round=index, settings=_traced(settings, drafter), drafter=info
+        )
 
     def _begin_drafter(self, spec: str) -> Drafter | None:
         """Return a drafter that knows nothing of earlier runs."""

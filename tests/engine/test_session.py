@@ -15,6 +15,7 @@ from engine.loading import load_model
 from engine.plain import PROBE_SHARE, Prober
 from engine.sampling import Sampling, draw, greedy_ids
 from engine.sequence import Sequence
+from engine.trace.codec import encode
 from engine.trace.events import (
     Baseline,
     Comparison,
@@ -107,6 +108,22 @@ def test_closing_the_iterator_gives_every_page_back(session: Session) -> None:
     assert session.pool.pages_held > 0
     events.close()
     assert session.pool.pages_held == 0
+
+
+def test_a_trace_does_not_say_where_a_drafters_file_lies(
+    session: Session, near_folder: Path
+) -> None:
+    settings = Settings(drafter=f"model:{near_folder}", k=2, temperature=0.0)
+    control = Control()
+    events: list[Event] = []
+    for event in session.run(request(settings=settings, max_new_tokens=8), control):
+        events.append(event)
+        if isinstance(event, Round) and event.index == 1:
+            control.change_settings(Settings(drafter=settings.drafter, k=1, temperature=0.0))
+    assert any(isinstance(event, SettingsChanged) for event in events)
+    assert {one.drafter for one in rounds_of(events)} == {"model:near"}
+    written = b"".join(map(encode, events))
+    assert str(near_folder.parent).encode() not in written
 
 
 def test_changed_settings_hold_from_the_next_round_on_and_are_recorded(session: Session) -> None:
