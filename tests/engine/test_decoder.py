@@ -184,9 +184,9 @@ def test_a_stop_string_ends_the_text_inside_an_accepted_run(
     stop = next(text[i : i + 2] for i in range(3, 20) if text[i : i + 2].isprintable())
     expected = text[: text.index(stop)]
     texts = []
-    for drafted in (plain, []):
+    for drafted, k in ((plain, 4), (plain, 5), (plain, 6), ([], 6)):
         tokens, rounds, decoder = decode(
-            exact_target, Scripted(drafted), k=6, count=40, stops=(stop,)
+            exact_target, Scripted(drafted), k=k, count=40, stops=(stop,)
         )
         released = "".join(piece for one in rounds for piece in one.texts)
         assert released == expected
@@ -194,7 +194,9 @@ def test_a_stop_string_ends_the_text_inside_an_accepted_run(
         texts.append(tokens)
     _, _, decoder = decode(exact_target, Scripted([]), count=len(texts[0]), stops=(stop,))
     assert decoder.reason is FinishReason.STOP_STRING  # a stop wins over the limit
-    assert texts[0] == texts[1]  # it ends at the token that completed the stop string
+    assert all(
+        tokens == texts[-1] for tokens in texts
+    )  # it ends at the token that completed the stop string
     assert stop in exact_target.tokenizer.decode(texts[0])
     assert stop not in exact_target.tokenizer.decode(texts[0][:-1])
 
