@@ -6,12 +6,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from safetensors.torch import load_file, save_file
 
 from engine import DraftscopeError, RunRequest, Session, Settings, generate, plain
-from engine.comparison import compare, first_difference
 from engine.control import Control
-from engine.loading import load_model
 from engine.plain import PROBE_SHARE, Prober
 from engine.sampling import Sampling, draw, greedy_ids
 from engine.sequence import Sequence
@@ -28,7 +25,6 @@ from engine.trace.events import (
     SettingsChanged,
 )
 from tests.lawful import assert_lawful
-from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -324,40 +320,3 @@ def test_generate_yields_the_rounds_of_a_run(exact_target: LoadedModel, session:
     rounds = list(generate(exact_target, "ngram", "hello hello", k=3, max_new_tokens=24))
     expected = rounds_of(list(session.run(request())))
     assert [one.emitted_ids for one in rounds] == [one.emitted_ids for one in expected]
-
-
-def test_first_difference_finds_the_position_or_the_end() -> None:
-    assert first_difference([1, 2, 3], [1, 2, 3]) is None
-    assert first_difference([1, 2, 3], [1, 5, 3]) == 1
-    assert first_difference([1, 2], [1, 2, 3]) == 2
-
-
-def test_a_wrong_token_is_told_from_a_tie(tiny_target: LoadedModel) -> None:
-    model = tiny_target.transformer
-    session = Session(tiny_target)
-    plain = ids_of(
-        list(session.run(request(settings=Settings(drafter="none", k=0, temperature=0.0))))
-    )
-    wrong = [*plain[:5], (plain[5] + 1) % 250, *plain[6:]]
-    prompt = tiny_target.tokenizer.encode("user: hello hello\nassistant: ")
-    verdict = compare(model, session.pool, prompt, wrong, plain, "run")
-    assert not verdict.identical
-    assert session.pool.pages_held == 0
-    difference = verdict.first_difference
-    assert difference is not None
-    assert (difference.position, difference.kind) == (5, "fault")
-    assert difference.plain_logit is not None
-    assert difference.speculative_logit is not None
-    assert difference.plain_logit > difference.speculative_logit
-
-
-def test_tokens_that_score_alike_are_a_tie(tmp_path: Path) -> None:
-    folder = write_tiny_folder(tmp_path / "model")
-    weights = load_file(folder / "model.safetensors")
-    weights["model.embed_tokens.weight"][41] = weights["model.embed_tokens.weight"][40]
-    save_file(weights, folder / "model.safetensors")
-    target = load_model(folder, device="cpu", plan="eager")
-    model = target.transformer
-    verdict = compare(model, model.new_pool(), [5, 6, 7], [9, 40, 3], [9, 41, 8], "run")
-    assert verdict.first_difference is not None
-    assert (verdict.first_difference.position, verdict.first_difference.kind) == (1, "tie")

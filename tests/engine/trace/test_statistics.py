@@ -176,6 +176,13 @@ def test_the_cost_model_is_that_of_the_paper() -> None:
     assert expected_tokens(1 - 1e-12, 4) == pytest.approx(5.0)
 
 
+def test_a_drafted_token_costs_its_time_also_where_it_was_cut() -> None:
+    one = bare_round(0, "aacc", draft=8_000_000, closing=False)
+    figures = statistics([one, *[_probe(20_000_000)] * 3])
+    assert (figures.drafted, figures.cut) == (2, 2)
+    assert figures.c == pytest.approx(0.1)  # 8 ms over four drafted tokens, not over two
+
+
 @pytest.mark.parametrize("k", [3, 5, 10])
 def test_a_dear_drafter_is_predicted_and_measured_to_lose(k: int) -> None:
     # a = 0.4 by hand: two of five tested tokens are accepted; c = 0.3.
