@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,14 @@ from safetensors.torch import load_file, save_file
 from engine import RunRequest, Session, Settings
 from engine.control import Control
 from engine.loading import load_model
-from engine.trace.events import Baseline, Comparison, Round, RunFinished, SettingsChanged
+from engine.trace.events import (
+    Baseline,
+    Comparison,
+    FinishReason,
+    Round,
+    RunFinished,
+    SettingsChanged,
+)
 from tests.lawful import assert_lawful
 from tests.tiny_model import write_tiny_folder
 
@@ -182,3 +190,20 @@ def test_padding_of_the_table_is_never_drawn(
             assert_lawful(events)
             drafted = [t.id for e in events if isinstance(e, Round) for t in e.drafted]
             assert max([*ids_of(events), *drafted]) < 258
+
+
+def test_ends_asked_for_end_a_run_and_ignored_ones_do_not(exact_target: LoadedModel) -> None:
+    # A18
+    settings = Settings(drafter="ngram", k=3, temperature=0.0)
+    whole = RunRequest(prompt="hello hello", settings=settings, max_new_tokens=24)
+    plain = ids_of(list(Session(exact_target).run(whole)))
+    ending = replace(exact_target, end_tokens=frozenset({plain[6]}))
+    events = list(Session(ending).run(whole))
+    assert ids_of(events) == plain[: plain.index(plain[6]) + 1]
+    ignoring = replace(whole, ignore_end_tokens=True)
+    assert ids_of(list(Session(ending).run(ignoring))) == plain
+    text = exact_target.tokenizer.decode(plain)
+    stop = next(text[i : i + 2] for i in range(3, 20) if text[i : i + 2].isprintable())
+    events = list(Session(exact_target).run(replace(whole, stop_strings=(stop,))))
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].reason is FinishReason.STOP_STRING
