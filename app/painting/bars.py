@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.viewmodels.charts import Bar, Chart
 
 _PAD = 6.0
+_LEAST_PLOT = 28.0  # lower plots lose words first
 _WIDEST = 40.0
 _HEAD = 2.0  # height of a bar's own edge
 _TINT = 0.4  # opacity of a bar below its head
@@ -40,7 +41,9 @@ def paint_chart(
         return
     line = metrics.height()
     counts = _counts_fit(chart.bars, metrics, box.width())
-    below = line * (3 if counts else 2) + 2
+    lines = lines_below(box.height(), line, counts=counts)
+    counts = counts and lines > 1
+    below = line * lines + 2
     plot = QRectF(
         box.left(), box.top() + line + 2, box.width(), max(8.0, box.height() - below - line - 2)
     )
@@ -57,7 +60,15 @@ def paint_chart(
         if counts:
             top = plot.bottom() + 2 + line
             _centred(painter, metrics, bar.counts, column.center().x(), top, theme.muted)
-    _centred(painter, metrics, chart.axis, box.center().x(), box.bottom() - line, theme.muted)
+    if lines > 1 + counts:
+        _centred(painter, metrics, chart.axis, box.center().x(), box.bottom() - line, theme.muted)
+
+
+def lines_below(height: float, line: float, *, counts: bool) -> int:
+    """Return how many lines of words stand below the bars: labels, then counts, then the axis."""
+    wanted = 3 if counts else 2
+    free = height - line - 4 - _LEAST_PLOT  # `line`: a value above the highest bar
+    return max(1, min(wanted, int(free // line)))
 
 
 def _counts_fit(bars: Sequence[Bar], metrics: QFontMetricsF, width: float) -> bool:

@@ -140,7 +140,7 @@ def paint_reading(
     beside = _paint_name(painter, box, reading, theme, fonts, compact=compact)
     baseline = box.top() + names.height() + biggest.ascent()
     leading = lead and first and not compact
-    big = fonts.lead if leading else fonts.number
+    big = fitting(fonts.lead if leading else fonts.number, reading.text, box.width())
     painter.setFont(big)
     colour = theme.muted if not reading.known else theme.accent if leading else theme.text
     painter.setPen(QColor(colour))
@@ -160,6 +160,15 @@ def paint_reading(
             reading.detail if beside or not reading.known else f"{reading.how}: {reading.detail}"
         )
         _paint_detail(painter, QPointF(box.left(), top), box.width(), detail, theme, fonts.detail)
+
+
+def fitting(font: QFont, text: str, width: float) -> QFont:
+    """Return the font, made smaller if that is needed to get the text into the width."""
+    wanted = QFontMetricsF(font).horizontalAdvance(text)
+    if wanted <= width:
+        return font
+    # A size in whole pixels can round up: a little less, then, rather than more.
+    return scaled(font, max(0.3, 0.95 * width / wanted), font.weight())
 
 
 def _paint_name(

@@ -48,6 +48,13 @@ class Geometry:
         left = max(metrics.horizontalAdvance(row) for row in ROWS) + 14
         return cls(width, height, left, metrics.height() + 8)
 
+    @classmethod
+    def least_height(cls, font: QFont) -> int:
+        """Return the height from which on the rows' names stand clear of each other."""
+        line = QFontMetricsF(scaled(font, 0.85)).height()
+        unit = line / min(_WEIGHTS)
+        return round(line + 8 + cls.gap + unit * sum(_WEIGHTS))
+
     @property
     def plot_width(self) -> float:
         """Pixels that time is laid over."""

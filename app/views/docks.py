@@ -27,6 +27,8 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 _WIDTHS = {"prompt": 0.225, "court": 0.31}
 _BELOW = 0.32
 _BELOW_WIDTHS = {"timeline": 0.38, "acceptance": 0.31, "throughput": 0.31}
+_NARROW = 1200  # a narrower window has two panels below, with the others as their tabs
+_NARROW_BELOW_WIDTHS = {"timeline": 0.5, "acceptance": 0.5}
 
 
 class Docks:
@@ -71,18 +73,29 @@ class Docks:
         window.addDockWidget(_RIGHT, docks["court"])
         window.addDockWidget(_BOTTOM, docks["timeline"])
         window.splitDockWidget(docks["timeline"], docks["acceptance"], Qt.Orientation.Horizontal)
-        window.splitDockWidget(docks["acceptance"], docks["throughput"], Qt.Orientation.Horizontal)
+        if self._narrow:
+            window.tabifyDockWidget(docks["acceptance"], docks["throughput"])
+        else:
+            window.splitDockWidget(
+                docks["acceptance"], docks["throughput"], Qt.Orientation.Horizontal
+            )
         window.tabifyDockWidget(docks["timeline"], docks["caches"])
         for dock in docks.values():
             dock.show()
         docks["timeline"].raise_()
+        docks["acceptance"].raise_()
         self._share_out()
+
+    @property
+    def _narrow(self) -> bool:
+        return self._window.width() < _NARROW
 
     def _share_out(self) -> None:
         size = self._window.size()
         self._resize(_WIDTHS, size.width(), Qt.Orientation.Horizontal)
         self._resize({"timeline": _BELOW}, size.height(), Qt.Orientation.Vertical)
-        self._resize(_BELOW_WIDTHS, size.width(), Qt.Orientation.Horizontal)
+        below = _NARROW_BELOW_WIDTHS if self._narrow else _BELOW_WIDTHS
+        self._resize(below, size.width(), Qt.Orientation.Horizontal)
 
     def _resize(self, shares: Mapping[str, float], whole: int, along: Qt.Orientation) -> None:
         docks = [self._docks[name] for name in shares]

@@ -32,12 +32,13 @@ from app.views.status_line import StatusLine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 
     from app.theme import Theme
     from app.viewmodels.desk import DeskState
 
 SESSION_SUFFIX = ".jsonl"
+_WORDY = 1000  # from this width on the toolbar has words beside its icons
 
 
 class MainWindow(QMainWindow):
@@ -139,6 +140,15 @@ class MainWindow(QMainWindow):
         panel = self._panels[name]
         inner = panel if panel.focusPolicy() != Qt.FocusPolicy.NoFocus else _first_focus(panel)
         inner.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the words off the toolbar where they would push its end out of sight."""
+        super().resizeEvent(event)
+        styles = Qt.ToolButtonStyle
+        wide = self.width() >= _WORDY
+        self._toolbar.setToolButtonStyle(
+            styles.ToolButtonTextBesideIcon if wide else styles.ToolButtonIconOnly
+        )
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Hide at once, then let everything end."""

@@ -115,6 +115,8 @@ class PlotHeader(QWidget):
         x = self.width() - 6.0
         for key in reversed(self._keys):
             sample = _SAMPLE + 5 if key.role else 0.0
+            if x - metrics.horizontalAdvance(key.label) - sample < 0:
+                break  # a key that does not fit is left out whole
             x -= metrics.horizontalAdvance(key.label)
             painter.setPen(QColor(theme.muted))
             painter.drawText(QPointF(x, baseline), key.label)

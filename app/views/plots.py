@@ -90,7 +90,7 @@ class Plot(QWidget):
         layout.addWidget(self.canvas, 1)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(title)
-        self.setMinimumSize(120, 70)
+        self.setMinimumSize(120, 50)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._write_header()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSpinBox,
     QToolButton,
@@ -133,14 +134,20 @@ class PromptView(QWidget):
         buttons.setSpacing(8)
         buttons.addWidget(self.run, 2)
         buttons.addWidget(self.stop, 1)
+        fields = QWidget()
+        inside = QVBoxLayout(fields)
+        inside.setContentsMargins(12, 6, 12, 0)
+        inside.setSpacing(9)
+        inside.addLayout(mode)
+        inside.addWidget(self.editor, 1)
+        inside.addLayout(models)
+        inside.addLayout(numbers)
+        inside.addWidget(self.baseline)
+        buttons.setContentsMargins(12, 0, 12, 12)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 12, 12)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(9)
-        layout.addLayout(mode)
-        layout.addWidget(self.editor, 1)
-        layout.addLayout(models)
-        layout.addLayout(numbers)
-        layout.addWidget(self.baseline)
+        layout.addWidget(_FieldArea(fields), 1)  # in a low window fields scroll, buttons stay
         layout.addLayout(buttons)
 
     def _connect(self) -> None:
@@ -271,6 +278,26 @@ class PromptView(QWidget):
         """Greedy decoding draws nothing: grey out what decides nothing then."""
         for field in (self.top_k, self.top_p):
             field.setEnabled(not self._state.greedy)
+
+
+class _FieldArea(QScrollArea):
+    """Scrolls the fields up and down where the panel is too low; never less wide than they are."""
+
+    def __init__(self, fields: QWidget) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._fields = fields
+        self.setWidget(fields)
+        fields.setAutoFillBackground(False)  # the panel's own ground shows through
+        self.viewport().setAutoFillBackground(False)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the fields with a scroll bar; low enough for a low window."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self._fields.minimumSizeHint().width() + bar, 80)
 
 
 def _name(widget: QWidget, name: str, help_text: str) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from app.viewmodels.readings import Reading
 
 _MARGIN = 6
+_STACK_GAP = 5.0
+_STACKED_WIDTH = 196  # the longest name that there is, whole
 
 
 class ReadingRow(QWidget):
@@ -51,6 +53,7 @@ class ReadingRow(QWidget):
         self._theme: Theme | None = None
         self._compact = compact
         self._lead = lead
+        self._stacked = False
         self._current = 0
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -70,6 +73,21 @@ class ReadingRow(QWidget):
         self.setAccessibleDescription("; ".join(one.spoken for one in self._readings))
         self.update()
 
+    @property
+    def stacked(self) -> bool:
+        """Whether the readings stand below each other."""
+        return self._stacked
+
+    def set_stacked(self, stacked: bool) -> None:
+        """Put the readings below each other, as wide as the widest, or beside each other."""
+        if stacked == self._stacked:
+            return
+        self._stacked = stacked
+        across = QSizePolicy.Policy.Fixed if stacked else QSizePolicy.Policy.Expanding
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+        self.updateGeometry()
+        self.update()
+
     def set_theme(self, theme: Theme) -> None:
         """Paint with this theme from now on."""
         self._theme = theme
@@ -77,15 +95,26 @@ class ReadingRow(QWidget):
 
     def sizeHint(self) -> QSize:
         """Wide enough for a dock, as high as its lines."""
-        height = row_height(self.font(), compact=self._compact, lead=self._lead) + 2 * _MARGIN
-        return QSize(380, round(height + 0.5))
+        height, width = self._line, 380
+        if self._stacked:
+            height = (height + _STACK_GAP) * max(1, len(self._readings)) - _STACK_GAP
+            width = _STACKED_WIDTH
+        return QSize(width, round(height + 2 * _MARGIN + 0.5))
+
+    @property
+    def _line(self) -> float:
+        return row_height(self.font(), compact=self._compact, lead=self._lead)
 
     def minimumSizeHint(self) -> QSize:
         """Narrow rows elide their texts."""
-        return QSize(160, self.sizeHint().height())
+        hint = self.sizeHint()
+        return QSize(hint.width() if self._stacked else 160, hint.height())
 
     def box(self, index: int) -> QRectF:
         """Return where a reading stands."""
+        if self._stacked:
+            top = _MARGIN + index * (self._line + _STACK_GAP)
+            return QRectF(_MARGIN, top, self.width() - 2.0 * _MARGIN, self._line)
         spans = columns(
             self._readings,
             self.width() - 2.0 * _MARGIN,
@@ -104,7 +133,7 @@ class ReadingRow(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for i, reading in enumerate(self._readings):
             box = self.box(i)
-            if i:
+            if i and not self._stacked:
                 paint_separator(
                     painter, box.left() - gap(compact=self._compact) / 2, box, self._theme
                 )
@@ -137,8 +166,10 @@ class ReadingRow(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right choose a reading and explain it; Enter explains it again."""
+        """Arrows choose a reading and explain it; Enter explains it again."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Return: 0}
+        if self._stacked:
+            steps |= {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         step = steps.get(Qt.Key(event.key()))
         if step is None or not self._readings:
             super().keyPressEvent(event)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.fonts import base_points, code_font, ui_font
@@ -205,8 +205,7 @@ class StripArea(QAbstractScrollArea):
         """Fit the scroll bar to the text and stay at its end if the end was seen."""
         bar = self.verticalScrollBar()
         line = self._layout.row_height
-        notice = line * 1.4 if self._notice and self._layout.count else 0.0
-        height = self._layout.height + notice + 2 * MARGIN
+        height = self._layout.height + self._notice_height() + 2 * MARGIN
         self._adjusting = True
         bar.setPageStep(self.viewport().height())
         bar.setSingleStep(round(line))
@@ -242,16 +241,29 @@ class StripArea(QAbstractScrollArea):
             sources=frozenset() if found is None else frozenset((found,)),
         )
 
+    def _notice_height(self) -> float:
+        """Return the room below the text for how the run ended, in as many lines as that takes."""
+        if not self._notice or not self._layout.count:
+            return 0.0
+        room = QRectF(0, 0, max(1, self.viewport().width() - 2 * MARGIN), 10_000)
+        metrics = QFontMetricsF(self._notice_font())
+        needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self._notice).height()
+        return needed + self._layout.row_height * 0.6
+
+    def _notice_font(self) -> QFont:
+        return ui_font(max(1.0, self._points / base_points() * SMALL))
+
     def _paint_notice(self, painter: QPainter) -> None:
         """Write below the text how the run ended, or in its place that nothing was run."""
         if not self._notice:
             return
-        painter.setFont(ui_font(max(1.0, self._points / base_points() * SMALL)))
+        painter.setFont(self._notice_font())
         painter.setPen(QColor(self._theme.muted))
         room = QRectF(self.viewport().rect()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         if self._layout.count:
             room.setTop(MARGIN + self._layout.height - self._offset())
-            room.setHeight(self._layout.row_height * 1.4)
+            room.setHeight(self._notice_height())
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            flags |= Qt.TextFlag.TextWordWrap
         painter.drawText(room, flags, self._notice)

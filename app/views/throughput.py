@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.viewmodels.throughput import WINDOW, ThroughputModel
-from app.views.notice import Notice
+from app.views.elided import ElidedLabel
 from app.views.plot_header import Key
 from app.views.plots import Line, Plot
 from app.views.readings import ReadingRow
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.theme import Theme
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
 
 _TITLE = "tok/s"
+_BESIDE = 400  # from this width on the plot has the small figures at its side
+_WHOLE = 250  # lower panels leave the small figures out
 
 
 class ThroughputView(QWidget):
@@ -34,7 +38,7 @@ class ThroughputView(QWidget):
         self.setAccessibleName("Throughput")
         self.readings = ReadingRow("Throughput figures", parent=self)
         self.small = ReadingRow("Time between tokens and cost", compact=True, parent=self)
-        self.notice = Notice(self)
+        self.source = ElidedLabel(self)
         self.plot = Plot(
             _TITLE,
             [Line("all so far", "accent"), Line(f"last {WINDOW} rounds", "muted", dashed=True)],
@@ -45,9 +49,12 @@ class ThroughputView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 4, 8, 6)
         layout.setSpacing(2)
-        for part in (self.readings, self.small, self.notice):
-            layout.addWidget(part)
-        layout.addWidget(self.plot, 1)
+        self._lower = QGridLayout()
+        self._lower.setSpacing(2)
+        layout.addWidget(self.readings)
+        layout.addLayout(self._lower, 1)
+        layout.addWidget(self.source)
+        self._arrange()
 
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
@@ -64,7 +71,7 @@ class ThroughputView(QWidget):
         model.update(self._presentation.visible_rounds())
         self.readings.set_readings(model.readings)
         self.small.set_readings(model.small)
-        self.notice.say(model.notice)
+        self.source.set_text(model.source)
         self.plot.set_values((model.cumulative, model.rolling), top=model.top, note=model.note)
         self._show_plain(model)
 
@@ -87,9 +94,37 @@ class ThroughputView(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
-        for part in (self.readings, self.small, self.notice, self.plot):
+        for part in (self.readings, self.small, self.plot, self.source):
             part.set_theme(theme)
 
     def sizeHint(self) -> QSize:
         """Return a dock's usual size."""
         return QSize(440, 270)
+
+    def minimumSizeHint(self) -> QSize:
+        """So low that only the large figures and the plot are left."""
+        return QSize(220, 205)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the small figures beside the plot or above it, as fits."""
+        super().resizeEvent(event)
+        self.small.setVisible(self.height() >= _WHOLE)
+        if self.small.stacked != (self.width() >= _BESIDE):
+            self._arrange()
+
+    def _arrange(self) -> None:
+        beside = self.width() >= _BESIDE
+        lower, header = self._lower, self.plot.header  # the header has the panel's whole width
+        for part in (self.small, header, self.plot):
+            lower.removeWidget(part)
+        self.small.set_stacked(beside)
+        if beside:
+            lower.addWidget(header, 0, 0, 1, 2)
+            lower.addWidget(self.small, 1, 0, Qt.AlignmentFlag.AlignTop)
+            lower.addWidget(self.plot, 1, 1)
+        else:
+            lower.addWidget(self.small, 0, 0, 1, 2)
+            lower.addWidget(header, 1, 0, 1, 2)
+            lower.addWidget(self.plot, 2, 0, 1, 2)
+        lower.setRowStretch(1, int(beside))
+        lower.setRowStretch(2, int(not beside))

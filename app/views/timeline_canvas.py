@@ -94,6 +94,10 @@ class TimelineCanvas(QWidget):
         self.window_moved.emit()
         self.update()
 
+    def minimumSizeHint(self) -> QSize:
+        """So high that the rows' names stand clear of each other."""
+        return QSize(160, Geometry.least_height(self.font()))
+
     def geometry_now(self) -> Geometry:
         """Return where the rows stand."""
         return Geometry.of(self.width(), self.height(), self.font())
@@ -106,10 +110,6 @@ class TimelineCanvas(QWidget):
     def sizeHint(self) -> QSize:
         """Six rows and a ruler."""
         return QSize(420, 7 * (self.fontMetrics().height() + 6))
-
-    def minimumSizeHint(self) -> QSize:
-        """Rows can become thin."""
-        return QSize(160, 7 * 13)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what the window of time shows."""

@@ -168,6 +168,16 @@ def test_run_and_stop_hand_the_focus_to_each_other(view: PromptView) -> None:
     assert view.run.hasFocus()
 
 
+def test_run_and_stop_stay_in_sight_in_a_low_panel(view: PromptView) -> None:
+    view.resize(260, 170)
+    view.show()
+    for button in (view.run, view.stop):
+        assert view.rect().contains(button.geometry())
+    view.seed.setFocus()
+    QTest.qWait(10)
+    assert view.seed.isVisible()
+
+
 def test_every_sample_can_be_taken(view: PromptView) -> None:
     told: list[object] = []
     view.edited.connect(told.append)

@@ -12,7 +12,7 @@ import shiboken6
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QToolButton, QWidget
 
 from app.actions import ACTIONS
 from app.compose import Options, Program
@@ -245,6 +245,24 @@ def test_timeline_wishes_move_the_picture(
     assert not desk.presentation.playing
     program.timeline.transport.step_round.click()
     assert desk.presentation.visible_rounds() == 6
+
+
+@pytest.mark.parametrize(("width", "tabbed"), [(1440, False), (1000, True), (820, True)])
+def test_a_narrow_window_has_panels_as_tabs_and_its_whole_toolbar(
+    program: Program, width: int, tabbed: bool
+) -> None:
+    window = program.window
+    window.resize(width, 700)
+    do(program, "view.restore")
+    wait_until(lambda: window.width() == width)
+    tabs = window.tabifiedDockWidgets(window.docks["acceptance"])
+    assert (window.docks["throughput"] in tabs) is tabbed
+    assert window.docks["acceptance"].visibleRegion().isEmpty() is False
+    find = window.actions_["help.palette"].associatedObjects()
+    buttons = [one for one in find if isinstance(one, QToolButton)]
+    for shown in (window.speed, *buttons):
+        assert shown.isVisible()
+        assert shown.mapTo(window, shown.rect().topRight()).x() <= width
 
 
 def test_presentation_speed_has_one_box_and_one_wording(program: Program) -> None:

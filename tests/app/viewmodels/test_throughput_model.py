@@ -64,12 +64,25 @@ def test_without_probes_the_baseline_is_the_plain_target():
     assert "baseline rounds" in ThroughputModel(document, visible=10).readings[2].detail
 
 
-def test_a_paced_run_says_where_its_rates_come_from():
-    model = ThroughputModel(Document(make_trace(rounds=6, temperature=0.8, paced=True)), visible=6)
-    assert "summed round times" in model.notice
-    assert "paced" in model.readings[1].detail
-    free = ThroughputModel(Document(make_trace(rounds=6, temperature=0.8)), visible=6)
-    assert "summed round times" not in free.notice
+@pytest.mark.parametrize("paced", [True, False])
+def test_a_paced_run_says_where_its_rates_come_from(paced):
+    document = Document(make_trace(rounds=6, temperature=0.8, paced=paced))
+    model = ThroughputModel(document, visible=6)
+    assert "summed round times" in model.source
+    assert ("Paced" in model.source) is paced
+    assert ("paced" in model.readings[1].detail) is paced
+
+
+def test_whether_the_drafter_pays_is_said_only_where_the_interval_is_clear():
+    """Plain rounds of 10 and 40 ms: a round of 25 ms with one token may be faster or slower."""
+    document = Document()
+    document.run = RUN
+    for index, plain_ns in enumerate([10_000_000, 40_000_000, 10_000_000]):
+        document.extend([make_round(index, "r", verify_ns=25_000_000)])
+        document.extend([make_probe(index, plain_ns)])
+    model = ThroughputModel(document, visible=3)
+    assert model.readings[0].known
+    assert "than plain" not in model.source
 
 
 @pytest.mark.parametrize("k", [3, 5, 10])
@@ -90,7 +103,7 @@ def test_slower_than_plain_is_measured_predicted_and_flagged(k):
     assert model.small[2].text == f"{predicted:.2f}×"
     assert model.small[2].how is How.PREDICTED
     assert model.readings[0].text == f"{(5 / 3) / (0.3 * k + 1):.2f}×"
-    assert model.notice.startswith("Slower than the plain target")
+    assert model.source.startswith("Slower than plain.")
 
 
 def test_time_between_tokens_is_of_arrivals():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QAccessible, QImage
+from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.painting.readings import scaled
+from app.painting.timeline_frame import ROWS
 from app.theme import DARK, LIGHT
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
@@ -47,6 +50,34 @@ def panel(request, qtbot):
     qtbot.addWidget(made)
     made.set_theme(LIGHT)
     return made
+
+
+def test_small_figures_give_way_to_the_plot_in_a_low_panel(qtbot):
+    view = ThroughputView()
+    qtbot.addWidget(view)
+    view.set_state(*state(RUNS["one round"]()))
+    view.show()
+    view.resize(430, 290)
+    view.layout().activate()
+    assert view.small.isVisible()
+    assert view.small.stacked
+    assert view.small.geometry().right() <= view.plot.geometry().left()
+    assert view.plot.height() >= 100
+    view.resize(300, 290)
+    view.layout().activate()
+    assert not view.small.stacked
+    assert view.small.geometry().bottom() <= view.plot.geometry().top()
+    view.resize(430, 220)
+    assert not view.small.isVisible()
+
+
+def test_names_of_rows_stand_clear_of_each_other_in_the_lowest_timeline(qtbot):
+    canvas = TimelineCanvas()
+    qtbot.addWidget(canvas)
+    canvas.resize(canvas.minimumSizeHint())
+    middles = [canvas.geometry_now().row(i).center().y() for i in range(len(ROWS))]
+    line = QFontMetricsF(scaled(canvas.font(), 0.85)).height()
+    assert all(b - a >= line - 0.5 for a, b in itertools.pairwise(middles))
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -217,7 +248,7 @@ def test_what_paints_itself_shows_the_focus(panel, qtbot):
         if isinstance(part, own):
             panel.setFocus()
             part.clearFocus()
-            without = part.grab().toImage()
+            without = panel.grab().toImage()
             part.setFocus(Qt.FocusReason.TabFocusReason)
             assert part.hasFocus()
-            assert part.grab().toImage() != without
+            assert panel.grab().toImage() != without

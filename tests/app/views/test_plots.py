@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.theme import LIGHT
+from app.views.plot_header import Key, PlotHeader
 from app.views.plots import Line, Plot
 
 NOTE = "nothing measured yet"
@@ -22,6 +23,18 @@ def plot(qtbot):
     with qtbot.waitExposed(made):
         made.show()
     return made
+
+
+def test_a_key_that_does_not_fit_is_left_out_whole(qtbot):
+    header = PlotHeader()
+    qtbot.addWidget(header)
+    header.set_theme(LIGHT)
+    keys = [Key("first of all", "accent"), Key("last", "muted")]
+    header.resize(80, header.sizeHint().height())
+    header.set_words("", keys)
+    both = header.grab().toImage()
+    header.set_words("", keys[1:])
+    assert header.grab().toImage() == both
 
 
 def drawn(curve):

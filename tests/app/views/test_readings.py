@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from app.painting.readings import columns, wrap
+from app.painting.readings import columns, fitting, wrap
 from app.theme import LIGHT
 from app.viewmodels.readings import DASH, How, Reading, milliseconds, number, percent
 from app.views.acceptance import AcceptanceView
@@ -30,6 +30,25 @@ def readings(qtbot):
     with qtbot.waitExposed(made):
         made.show()
     return made
+
+
+@pytest.mark.parametrize("width", [40, 60, 200])
+def test_a_number_is_never_wider_than_its_column(width, qapp):
+    font = qapp.font()
+    font.setPixelSize(30)
+    assert QFontMetricsF(fitting(font, "1,234×", width)).horizontalAdvance("1,234×") <= width + 1
+
+
+def test_stacked_readings_stand_below_each_other_and_arrows_walk_them(readings, qtbot):
+    readings.set_stacked(True)
+    readings.resize(readings.sizeHint())
+    boxes = [readings.box(i) for i in range(3)]
+    for one, following in itertools.pairwise(boxes):
+        assert following.top() >= one.bottom()
+    assert boxes[-1].bottom() <= readings.height()
+    readings.setFocus()
+    qtbot.keyClick(readings, Qt.Key.Key_Down)
+    assert readings._current == 1
 
 
 @pytest.mark.parametrize("width", [160, 420, 900])
