@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -36,6 +30,16 @@ from app.viewmodels.prompt import (
     target_label,
 )
 from app.viewmodels.samples import Sample, samples
+from app.views.fields import (
+    FieldArea,
+    combo_box,
+    describe,
+    double_box,
+    field_label,
+    segment,
+    select,
+    spin_box,
+)
 from app.views.prompt_editor import PromptEditor
 
 if TYPE_CHECKING:
@@ -68,38 +72,40 @@ class PromptView(QWidget):
     def _make_fields(self) -> None:
         self.editor = PromptEditor()
         self.samples = _samples_button()
-        self.chat = _segment("Chat", "Wrap the prompt in the model's chat template.")
-        self.raw = _segment("Raw", "Give the prompt to the model as it is.")
+        self.chat = segment("Chat", "Wrap the prompt in the model's chat template.")
+        self.raw = segment("Raw", "Give the prompt to the model as it is.")
         self._mode = QButtonGroup(self)
         self._mode.addButton(self.chat)
         self._mode.addButton(self.raw)
-        self.target = _combo("Target", "The model whose distribution the text follows.")
-        self.drafter = _combo("Drafter", "What proposes tokens.")
-        self.k = _spin(
+        self.target = combo_box("Target", "The model whose distribution the text follows.")
+        self.drafter = combo_box("Drafter", "What proposes tokens.")
+        self.k = spin_box(
             "k", "Tokens that the drafter proposes in a round; 0 is a plain round.", MOST_K
         )
-        self.temperature = _double("Temperature", "0 is greedy.", 5.0, 0.1)
-        self.top_k = _spin("Top-k", "Keep the k likeliest tokens; 0 is off.", 1_000_000)
+        self.temperature = double_box("Temperature", "0 is greedy.", 5.0, 0.1)
+        self.top_k = spin_box("Top-k", "Keep the k likeliest tokens; 0 is off.", 1_000_000)
         self.top_k.setSpecialValueText("off")
-        self.top_p = _double("Top-p", "Keep the smallest set of this mass; 1 is off.", 1.0, 0.05)
+        self.top_p = double_box("Top-p", "Keep the smallest set of this mass; 1 is off.", 1.0, 0.05)
         self.seed = QLineEdit()  # a spin box stops at 2**31
         self.seed.setValidator(
             QRegularExpressionValidator(QRegularExpression("[0-9]{0,19}"), self.seed)
         )
-        _name(self.seed, "Seed", "Of every uniform that is drawn; the same seed, the same tokens.")
-        self.limit = _spin("Limit", "Most tokens that the run emits.", MOST_TOKENS)
+        describe(
+            self.seed, "Seed", "Of every uniform that is drawn; the same seed, the same tokens."
+        )
+        self.limit = spin_box("Limit", "Most tokens that the run emits.", MOST_TOKENS)
         self.limit.setMinimum(1)
         self.baseline = QCheckBox("Measure the plain target too")
-        _name(
+        describe(
             self.baseline,
             "Measure the plain target too",
             "Run the plain target to its end afterwards, and compare the texts.",
         )
         self.run = QPushButton("Run")
         self.run.setProperty("primary", True)
-        _name(self.run, "Run", "Decode the prompt with these settings (Ctrl+Return).")
+        describe(self.run, "Run", "Decode the prompt with these settings (Ctrl+Return).")
         self.stop = QPushButton("Stop")
-        _name(self.stop, "Stop", "End the run, or the loading, within one round (Ctrl+.).")
+        describe(self.stop, "Stop", "End the run, or the loading, within one round (Ctrl+.).")
 
     def _lay_out(self) -> None:
         mode = QHBoxLayout()
@@ -112,8 +118,8 @@ class PromptView(QWidget):
         models.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         models.setHorizontalSpacing(10)
         models.setVerticalSpacing(6)
-        models.addRow(_label("&Target", self.target), self.target)
-        models.addRow(_label("&Drafter", self.drafter), self.drafter)
+        models.addRow(field_label("&Target", self.target), self.target)
+        models.addRow(field_label("&Drafter", self.drafter), self.drafter)
         numbers = QGridLayout()
         numbers.setHorizontalSpacing(8)
         numbers.setVerticalSpacing(3)
@@ -127,7 +133,7 @@ class PromptView(QWidget):
         )
         for at, (title, field) in enumerate(cells):
             row, column = divmod(at, 3)
-            numbers.addWidget(_label(title, field), 2 * row, column)
+            numbers.addWidget(field_label(title, field), 2 * row, column)
             numbers.addWidget(field, 2 * row + 1, column)
             numbers.setColumnStretch(column, 1)
         buttons = QHBoxLayout()
@@ -147,7 +153,7 @@ class PromptView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(9)
-        layout.addWidget(_FieldArea(fields), 1)  # in a low window fields scroll, buttons stay
+        layout.addWidget(FieldArea(fields), 1)  # in a low window fields scroll, buttons stay
         layout.addLayout(buttons)
 
     def _connect(self) -> None:
@@ -180,8 +186,8 @@ class PromptView(QWidget):
         if self.editor.toPlainText() != state.prompt:
             self.editor.setPlainText(state.prompt)
         (self.raw if state.raw else self.chat).setChecked(True)
-        _select(self.target, state.target, target_label(state.target))
-        _select(self.drafter, state.drafter, drafter_label(state.drafter))
+        select(self.target, state.target, target_label(state.target))
+        select(self.drafter, state.drafter, drafter_label(state.drafter))
         self.k.setValue(state.k)
         self.temperature.setValue(state.temperature)
         self.top_k.setValue(state.top_k)
@@ -280,97 +286,14 @@ class PromptView(QWidget):
             field.setEnabled(not self._state.greedy)
 
 
-class _FieldArea(QScrollArea):
-    """Scrolls the fields up and down where the panel is too low; never less wide than they are."""
-
-    def __init__(self, fields: QWidget) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._fields = fields
-        self.setWidget(fields)
-        fields.setAutoFillBackground(False)  # the panel's own ground shows through
-        self.viewport().setAutoFillBackground(False)
-
-    def minimumSizeHint(self) -> QSize:
-        """As wide as the fields with a scroll bar; low enough for a low window."""
-        bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self._fields.minimumSizeHint().width() + bar, 80)
-
-
-def _name(widget: QWidget, name: str, help_text: str) -> None:
-    widget.setAccessibleName(name)
-    widget.setAccessibleDescription(help_text)
-    widget.setToolTip(help_text)
-
-
-def _segment(title: str, help_text: str) -> QPushButton:
-    button = QPushButton(title)
-    button.setCheckable(True)
-    _name(button, title, help_text)
-    return button
-
-
 def _samples_button() -> QToolButton:
     button = QToolButton()
     button.setText("Samples ▾")
     button.setProperty("quiet", True)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    _name(button, "Sample prompts", "Prompts worth trying.")
+    describe(button, "Sample prompts", "Prompts worth trying.")
     menu = QMenu(button)
     for sample in samples():
         menu.addAction(sample.title).setData(sample)
     button.setMenu(menu)
     return button
-
-
-def _combo(name: str, help_text: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(12)
-    combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    _name(combo, name, help_text)
-    return combo
-
-
-def _spin(name: str, help_text: str, most: int) -> QSpinBox:
-    spin = QSpinBox()
-    spin.setRange(0, most)
-    _shape(spin)
-    _name(spin, name, help_text)
-    return spin
-
-
-def _double(name: str, help_text: str, most: float, step: float) -> QDoubleSpinBox:
-    spin = QDoubleSpinBox()
-    spin.setRange(0.0, most)
-    spin.setSingleStep(step)
-    spin.setDecimals(2)
-    _shape(spin)
-    _name(spin, name, help_text)
-    return spin
-
-
-def _shape(spin: QAbstractSpinBox) -> None:
-    spin.setMinimumWidth(64)
-    spin.lineEdit().setTextMargins(4, 0, 0, 0)
-
-
-def _label(title: str, buddy: QWidget) -> QLabel:
-    label = QLabel(title)
-    label.setObjectName("field")
-    label.setBuddy(buddy)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
-
-
-def _select(combo: QComboBox, value: str, title: str) -> None:
-    """Select an item by its value; a value that is not offered is added first."""
-    index = combo.findData(value)
-    if index < 0:
-        combo.insertItem(0, title, value)
-        index = 0
-    combo.setCurrentIndex(index)
-    combo.setToolTip(value)
