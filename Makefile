@@ -3,11 +3,13 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# The torch asked of pip, before anything else. A build for one kind of machine: TORCH='torch==2.13.0+cpu'.
+# The torch asked of pip, before anything else. A build for one kind of machine: TORCH='torch==2.13.0'.
 TORCH ?= torch>=2.9
 MODEL ?= smollm2-135m
 # Passed on: make run ARGS=--demo, make test ARGS='tests/engine -k cache', make bench ARGS=...
 ARGS ?=
+# Processes that share the suite, a file at a time; torch takes its part of the cores in each.
+WORKERS ?= 2
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -21,7 +23,7 @@ run: $(STAMPS)/run model ## open the window (the first call installs it and fetc
 	$(BIN)/draftscope $(ARGS)
 
 test: $(STAMPS)/test model lint ## every check: lint, then the whole suite
-	QT_QPA_PLATFORM=$(TEST_PLATFORM) $(BIN)/python -m pytest $(ARGS)
+	QT_QPA_PLATFORM=$(TEST_PLATFORM) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(STAMPS)/test ## ruff, mypy strict and the import contracts
 	$(BIN)/ruff check .
