@@ -184,7 +184,7 @@ class Program:
 
     def _show_state(self) -> None:
         self.deeds.refresh()
-        self.timeline.refresh()
+        self.timeline.apply(self.desk.state)
 
 
 def run(options: Options) -> int:

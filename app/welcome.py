@@ -99,14 +99,11 @@ class Welcome(QObject):
     def _show_fetch(self) -> None:
         state = self._desk.state
         banner = self._window.banners.banner(_FETCH)
-        if state.fetching and banner is None:
+        if state.fetching and (banner is None or "cancel" not in banner.buttons):
             banner = self._window.banners.show_banner(
                 _FETCH, "notice", "Fetching the model…", (("cancel", "Cancel"),)
             )
         if banner is None or "cancel" not in banner.buttons:
-            if state.fetching and banner is not None:
-                self._window.banners.remove(_FETCH)
-                self._show_fetch()
             return
         waiting = state.fetch_wait
         if state.fetching:

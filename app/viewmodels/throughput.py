@@ -65,8 +65,8 @@ class ThroughputModel:
         The plain target as measured, or None.
     top
         Upper end of the curve's axis, tokens per second.
-    notice
-        What a viewer must know about these rates, or "".
+    source
+        Where the rates come from, and whether the drafter pays, in one line.
     """
 
     def __init__(self, document: Document, visible: int = 0) -> None:
@@ -85,7 +85,7 @@ class ThroughputModel:
         self.readings = (_speedup(figures), _run(figures), _plain(figures))
         self.small = (_latency(figures), _c(figures), _predicted(figures))
         self.top = self._top(figures)
-        self.notice = _notice(figures)
+        self.source = _source(figures)
 
     @property
     def note(self) -> str:
@@ -194,7 +194,17 @@ def _predicted(figures: Figures) -> Reading:
     return Reading("speed-up", f"{number(value)}×", "", How.PREDICTED, detail, _PREDICTED)
 
 
-def _notice(figures: Figures) -> str:
-    if figures.speedup is not None and figures.speedup < 1:
-        return "Slower than the plain target: this drafter does not pay here."
-    return "Paced: rates come from summed round times." if figures.paced else ""
+def _source(figures: Figures) -> str:
+    """Say where the rates come from; whether the drafter pays only where the interval is clear."""
+    if not figures.rounds:
+        return ""
+    paced = "Paced: rates" if figures.paced else "Rates"
+    return f"{_pays(figures)}{paced} come from summed round times."
+
+
+def _pays(figures: Figures) -> str:
+    if figures.speedup_high is not None and figures.speedup_high < 1:
+        return "Slower than plain. "
+    if figures.speedup_low is not None and figures.speedup_low > 1:
+        return "Faster than plain. "
+    return ""

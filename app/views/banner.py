@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -105,13 +106,20 @@ class Banner(QFrame):
 
 
 class BannerArea(QWidget):
-    """The banners that stand, newest last, never more than a few."""
+    """The banners that stand, newest last, never more than a few.
+
+    Parameters
+    ----------
+    heir
+        Gets the keyboard's focus from a banner that goes and had it.
+    """
 
     chosen = Signal(str, str)  # key, button id
     dismissed = Signal(str)  # key
 
-    def __init__(self) -> None:
+    def __init__(self, heir: QWidget | None = None) -> None:
         super().__init__()
+        self._heir = heir
         self._theme: Theme = LIGHT
         self._banners: dict[str, Banner] = {}
         self._layout = QVBoxLayout(self)
@@ -139,6 +147,7 @@ class BannerArea(QWidget):
         self, key: str, kind: str, text: str, buttons: Sequence[tuple[str, str]] = ()
     ) -> Banner:
         """Show a banner in place of the one of the same key."""
+        held = self._has_focus(key)
         self.remove(key)
         while len(self._banners) >= MOST_BANNERS:
             self.remove(next(iter(self._banners)))
@@ -149,10 +158,18 @@ class BannerArea(QWidget):
         self._banners[key] = banner
         self._layout.addWidget(banner)
         self.show()
+        if held:
+            next(iter(banner.buttons.values()), banner.close_button).setFocus()
         return banner
+
+    def _has_focus(self, key: str) -> bool:
+        banner, focused = self._banners.get(key), QApplication.focusWidget()
+        return banner is not None and focused is not None and banner.isAncestorOf(focused)
 
     def remove(self, key: str) -> None:
         """Take a banner away, if it stands."""
+        if self._has_focus(key) and self._heir is not None:
+            self._heir.setFocus()
         banner = self._banners.pop(key, None)
         if banner is not None:
             self._layout.removeWidget(banner)

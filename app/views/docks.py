@@ -25,7 +25,7 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 # Shares of the window at first: the columns of the top row, the row below, and its columns.
 _WIDTHS = {"prompt": 0.225, "court": 0.31}
-_BELOW = 0.32
+_BELOW = 0.345
 _BELOW_WIDTHS = {"timeline": 0.38, "acceptance": 0.31, "throughput": 0.31}
 _NARROW = 1200  # a narrower window has two panels below, with the others as their tabs
 _NARROW_BELOW_WIDTHS = {"timeline": 0.5, "acceptance": 0.5}

@@ -65,7 +65,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(QSize(820, 560))
         self.resize(*FIRST_SIZE)
         self._panels = {"text": text, **panels}
-        self.banners = BannerArea()
+        self.banners = BannerArea(heir=text)
         self.actions_ = ActionSet(self)
         self.recent = QMenu()
         self.actions_.fill_menus(self.menuBar(), {"recent": self.recent})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.viewmodels.readings import Reading
 
 _MARGIN = 6
-_STACK_GAP = 5.0
+_STACK_GAP = 2.0
 _STACKED_WIDTH = 196  # the longest name that there is, whole
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TITLE = "tok/s"
 _BESIDE = 400  # from this width on the plot has the small figures at its side
-_WHOLE = 250  # lower panels leave the small figures out
+_WHOLE = 252  # lower panels leave the small figures out
 
 
 class ThroughputView(QWidget):

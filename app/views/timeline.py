@@ -18,6 +18,7 @@ from app.views.transport import Transport
 
 if TYPE_CHECKING:
     from app.theme import Theme
+    from app.viewmodels.desk import DeskState
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
 
@@ -39,6 +40,7 @@ class TimelineView(QWidget):
         self._model: TimelineModel | None = None
         self._presentation: Presentation | None = None
         self._described = ""
+        self._moving = False
         self.setAccessibleName("Timeline panel")
         self.transport = Transport(self)
         self.canvas = TimelineCanvas(self)
@@ -88,11 +90,16 @@ class TimelineView(QWidget):
         self._model.update()
         self.canvas.show_cursor(presentation.cursor)
         self.transport.show_state(
-            playing=presentation.playing,
+            playing=self._moving,
             at_start=presentation.cursor.round < 0,
             at_end=presentation.at_end,
         )
         self._write_words()
+
+    def apply(self, state: DeskState) -> None:
+        """Offer to pause while the picture moves, else to play."""
+        self._moving = state.moving
+        self.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.views.banner import MOST_BANNERS, BannerArea
 
@@ -52,6 +53,27 @@ def test_what_waits_for_a_choice_outlives_what_is_over(area: BannerArea) -> None
     area.show_banner("choice", "notice", "Choose.", (("one", "One"),))
     area.remove_passing()
     assert area.texts() == ["Choose."]
+
+
+def test_a_banner_that_goes_leaves_the_focus_to_its_heir(qapp: QApplication) -> None:
+    window = QWidget()
+    heir, other = QPushButton("heir"), QPushButton("other")
+    area = BannerArea(heir)
+    layout = QVBoxLayout(window)
+    for part in (other, area, heir):
+        layout.addWidget(part)
+    window.show()
+    QTest.qWaitForWindowActive(window)
+    banner = area.show_banner("fetch", "notice", "Fetch it?", (("start", "Fetch"),))
+    banner.buttons["start"].setFocus()
+    banner = area.show_banner("fetch", "notice", "Fetching", (("cancel", "Cancel"),))
+    assert banner.buttons["cancel"].hasFocus()
+    area.remove("fetch")
+    assert heir.hasFocus()
+    other.setFocus()
+    area.show_notice("Done.").close_button.click()
+    assert other.hasFocus()
+    window.close()
 
 
 def test_choice_names_banner_and_button(area: BannerArea) -> None:

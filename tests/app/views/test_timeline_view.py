@@ -9,6 +9,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 
 from app.theme import LIGHT
+from app.viewmodels.desk import DeskState
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from app.views.timeline import TimelineView
@@ -90,12 +91,19 @@ def test_every_button_is_a_wish(timeline, qtbot):
 
 
 def test_while_playing_the_button_pauses(timeline, qtbot):
-    view, _, presentation = timeline
-    presentation.playing = True
-    view.refresh()
+    view, _, _ = timeline
+    view.apply(DeskState(playing=True, at_end=False))
     assert view.transport.play.accessibleName() == "Pause"
     with qtbot.waitSignal(view.pause_requested, timeout=1000):
         qtbot.mouseClick(view.transport.play, Qt.MouseButton.LeftButton)
+
+
+def test_with_nothing_left_to_show_the_button_plays(timeline):
+    view, _, _ = timeline
+    view.apply(DeskState(playing=True, at_end=True, running=True))
+    assert view.transport.play.accessibleName() == "Pause"  # more may come
+    view.apply(DeskState(playing=True, at_end=True))
+    assert view.transport.play.accessibleName() == "Play"
 
 
 def test_start_and_end_are_offered_where_they_lead_somewhere(timeline):
