@@ -27,6 +27,7 @@ from app.logs import end_log, start_log
 from app.placement import place, remember
 from app.sessions import Sessions
 from app.settings import Settings
+from app.throttle import Throttle
 from app.viewmodels.prompt import PromptState
 from app.views.acceptance import AcceptanceView
 from app.views.caches import CachesView
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from app.theme import Theme
 
+CHARTS_MS = 120  # figures that change faster cannot be read, and painting takes the engine's cores
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")  # Qt would abort without any
 
 log = logging.getLogger("draftscope")
@@ -83,6 +85,7 @@ class Program:
             "caches": caches,
         }
         self.shown = (self.strip, self.court, self.timeline, *self.charts)
+        self._charts_refresh = Throttle(self._refresh_charts, CHARTS_MS)
         self.window = MainWindow(self.text, panels)
         self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
         self.choosing = Choosing(self.window, self.prompt, self.desk)
@@ -132,6 +135,7 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
+        self._charts_refresh.stop()
         self.appearance.close()
         self.window.docks.close()
         return self.desk.close()
@@ -178,7 +182,13 @@ class Program:
 
     def _refresh(self) -> None:
         """Repaint once a tick what can be seen; a hidden panel catches up when it is shown."""
-        for view in self.shown:
+        for view in (self.strip, self.court, self.timeline):
+            if view.isVisible():
+                view.refresh()
+        self._charts_refresh.ask()
+
+    def _refresh_charts(self) -> None:
+        for view in self.charts:
             if view.isVisible():
                 view.refresh()
 

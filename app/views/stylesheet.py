@@ -78,6 +78,7 @@ QAbstractSpinBox { padding-right: 0; }
 QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus { border: none; padding: 0 0 0 3px;
   background: transparent; }
 QComboBox { combobox-popup: 0; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$chevron_down"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $base; color: $text; border: 1px solid $border;
