@@ -1,7 +1,7 @@
 """What goes on behind the window: one document, its presentation clock, the lanes, and the tick.
 
 Knows no widget: it is asked, and says what changed. Reaches torch only through the engine's lane.
-One timer at about 60 Hz drains the inbox, extends the document and lets presentation time pass; it
+One timer, at most 60 Hz, drains the inbox, extends the document and lets presentation time pass; it
 stops ticking while there is nothing to show.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from engine.request import RunRequest
     from engine.trace.events import Settings
 
-TICK_MS = 16
+TICK_MS, LIVE_TICK_MS = 16, 33  # as rounds come, each picture takes time from the engine's cores
 LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
 
 
@@ -84,7 +84,6 @@ class Desk(QObject):
         self._elapsed = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
 
     @property
@@ -210,6 +209,7 @@ class Desk(QObject):
     def set_speed(self, speed: float | None) -> None:
         """Set how fast verdicts fall; None shows rounds as they come."""
         self.presentation.speed = speed
+        self._timer.stop()  # the next tick comes at this speed's pace
         self._pace()
 
     def close(self) -> bool:
@@ -252,7 +252,7 @@ class Desk(QObject):
     def _wake(self) -> None:
         if not self._timer.isActive() and not self._closed:
             self._elapsed.start()
-            self._timer.start()
+            self._timer.start(LIVE_TICK_MS if self.presentation.live else TICK_MS)
 
     @Slot()
     def _tick(self) -> None:

@@ -98,8 +98,9 @@ class TimelineView(QWidget):
 
     def apply(self, state: DeskState) -> None:
         """Offer to pause while the picture moves, else to play."""
-        self._moving = state.moving
-        self.refresh()
+        if state.moving != self._moving:
+            self._moving = state.moving
+            self.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
