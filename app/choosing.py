@@ -43,6 +43,10 @@ class Choosing(QObject):
         self._prompt.set_models([choice.name for choice in choices if choice.present])
         return choices
 
+    def lacks(self, name: str) -> bool:
+        """Whether a model is known by this name and not here."""
+        return any(choice.name == name and not choice.present for choice in known_models())
+
     def choose(self) -> None:
         """Open the dialog."""
         self.dialog().open()

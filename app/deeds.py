@@ -42,6 +42,7 @@ class Deeds(QObject):
 
     rejected_toggled = Signal(bool)
     demo_requested = Signal()
+    fetch_offered = Signal(str)  # a model that a run needs, by name
 
     def __init__(
         self,
@@ -151,6 +152,9 @@ class Deeds(QObject):
             return
         self._window.banners.remove_passing()
         state = self._prompt.state
+        if self._choosing.lacks(state.target):
+            self.fetch_offered.emit(state.target)  # and what is on show stays
+            return
         self._desk.run(state.target, state.request, first=first)
 
     def step_round(self) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.deeds import Deeds
     from app.desk import Desk
     from app.viewmodels.models import ModelChoice
+    from app.views.banner import Banner
     from app.views.main_window import MainWindow
     from app.views.prompt import PromptView
 
@@ -45,9 +46,11 @@ class Welcome(QObject):
         self._desk = desk
         self._deeds = deeds
         self._choosing = choosing
+        self._wanted = DEFAULT_MODEL  # what the banner offers to fetch
         window.banners.chosen.connect(self._choose)
         window.banners.dismissed.connect(self._dismiss)
         deeds.demo_requested.connect(self.show_demo)
+        deeds.fetch_offered.connect(self.offer_needed)
         desk.fetched.connect(self._after_fetch)
         desk.opened.connect(self._after_opening)
         desk.state_changed.connect(self._show_fetch)
@@ -72,10 +75,7 @@ class Welcome(QObject):
 
     def show_demo(self) -> None:
         """Play the recorded session that comes with Draftscope."""
-        try:
-            recorded = sorted(asset_path("demos").glob("*.jsonl"))
-        except DraftscopeError:
-            recorded = []
+        recorded = self._recorded()
         if not recorded:
             self._deeds.fail("The recorded session is missing; install Draftscope again.")
             return
@@ -83,17 +83,31 @@ class Welcome(QObject):
         self._window.set_speed(DEMO_SPEED)
         self._desk.open(recorded[0])
 
-    # Fetching the default model
+    def _recorded(self) -> list[Path]:
+        try:
+            return sorted(asset_path("demos").glob("*.jsonl"))
+        except DraftscopeError:
+            return []
+
+    # Fetching a model
 
     def _offer_fetch(self, choices: list[ModelChoice]) -> None:
-        found = [choice for choice in choices if choice.name == DEFAULT_MODEL]
-        detail = f" ({found[0].detail})" if found else ""
-        self._window.banners.show_banner(
-            _FETCH,
-            "notice",
-            "This is a recorded session. To run your own prompts, fetch "
-            f"SmolLM2-135M-Instruct{detail}.",
-            (("start", "Fetch the model"),),
+        self._show_offer(
+            DEFAULT_MODEL,
+            f"This is a recorded session. To run your own prompts, fetch {_named(choices)}.",
+        )
+
+    def offer_needed(self, name: str) -> None:
+        """Offer to fetch the model that a run needs, under the key that was pressed last."""
+        if not self._desk.state.fetching:
+            choices = [choice for choice in self._choosing.offer() if choice.name == name]
+            banner = self._show_offer(name, f"A run needs {_named(choices)}.")
+            banner.buttons["start"].setFocus()
+
+    def _show_offer(self, name: str, text: str) -> Banner:
+        self._wanted = name
+        return self._window.banners.show_banner(
+            _FETCH, "notice", text, (("start", "Fetch the model"),)
         )
 
     def _show_fetch(self) -> None:
@@ -137,7 +151,7 @@ class Welcome(QObject):
     def _choose(self, key: str, name: str) -> None:
         if key == _FETCH:
             if name == "start":
-                self._desk.fetch(DEFAULT_MODEL)
+                self._desk.fetch(self._wanted)
             else:
                 self._desk.cancel_fetch()
         elif key.startswith(_JOURNAL):
@@ -157,6 +171,17 @@ class Welcome(QObject):
     def _after_opening(self, path: Path) -> None:
         """Let the prompt of what was opened be tried, if none was typed."""
         started = self._desk.document.started
+        if path in self._recorded():
+            return  # the program's own; a new user finds the panel's own first prompt
         if started is not None and not self._prompt.state.typed:
             self._prompt.set_state(self._prompt.state.after_opening(started))
             self._deeds.refresh()
+
+
+def _named(choices: list[ModelChoice]) -> str:
+    """Name the default model, or else the first, with its size."""
+    found = sorted(choices, key=lambda choice: choice.name != DEFAULT_MODEL)
+    if not found:
+        return DEFAULT_MODEL
+    title = found[0].title.partition(" (")[0]  # without the kind of weights
+    return f"{title} ({found[0].detail})"

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QToolButton, QWid
 from app.actions import ACTIONS
 from app.compose import Options, Program
 from app.settings import Settings
+from app.viewmodels.prompt import PromptState
 from app.viewmodels.refs import TokenRef
 from app.viewmodels.speeds import SPEEDS, speed_label
 from app.views.banner import Banner
@@ -417,6 +418,22 @@ def test_first_start_offers_the_model(open_program: Callable[..., Program]) -> N
     banner = program.window.banners.banner("fetch")
     assert banner is not None
     assert list(banner.buttons) == ["start"]
+
+
+def test_a_run_without_its_model_offers_to_fetch_it_and_leaves_the_session_on_show(
+    open_program: Callable[..., Program],
+) -> None:
+    program = open_program()
+    wait_until(lambda: program.desk.document.finished is not None)
+    assert program.prompt.state == PromptState()  # nothing is taken from the program's own session
+    program.prompt.editor.setFocus()
+    QTest.keyClick(program.prompt.editor, Qt.Key.Key_Return, CONTROL)
+    assert not program.desk.state.busy
+    assert program.desk.state.has_rounds
+    banner = program.window.banners.banner("fetch")
+    assert banner is not None
+    assert "A run needs SmolLM2 135M Instruct" in banner.label.text()
+    assert banner.buttons["start"].hasFocus()
 
 
 def test_fetch_shows_progress_and_can_be_cancelled(
