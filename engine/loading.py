@@ -209,7 +209,7 @@ def _make_head(target: LoadedModel) -> HeadDrafter:
     weights = load_head(asset("drafters", HEAD_FILE), target.transformer)
     plan = target.transformer.plan
     info = ModelInfo(
-        name="head on the target's states",
+        name="trained head",
         kind="head",
         source=HEAD_FILE,
         parameters=weights.parameters,
