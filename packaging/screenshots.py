@@ -88,6 +88,7 @@ def main(folder: Path) -> None:
     program = Program(app, Options())
     program.window.resize(*SIZE)
     program.show()
+    program.deeds.do("view.restore")  # the first arrangement of a window this wide
     state = replace(
         program.prompt.state, prompt=PROMPT, drafter="head", k=3, temperature=0.7, seed=0, limit=110
     )
