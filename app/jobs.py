@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("draftscope")
 
 OPEN_CHUNK = 512  # events handed over at once, so that a long session shows before it is read
+SWITCH_INTERVAL_S = 0.0002  # how long a thread may keep the interpreter while another waits
 
 
 class EngineJobs:
@@ -61,7 +63,7 @@ class EngineJobs:
         from engine.loading import LoadingCancelled
 
         if not self._cores_shared:
-            _leave_a_core()
+            _share_with_the_window()
             self._cores_shared = True
         try:
             match job:
@@ -178,14 +180,18 @@ class FileJobs:
         return ""
 
 
-def _leave_a_core() -> None:
-    """Let torch use all cores but one; the trace says how many.
+def _share_with_the_window() -> None:
+    """Let torch use all cores but one (the trace says how many), and the interpreter by turns.
 
     Every product ends in a barrier of torch's pool. With a thread on each core, each frame that is
     painted holds one of them up and all of them wait: on two cores 8 tokens/s beside a busy
-    process, where one thread gives 65 (in quiet 81 and 63).
+    process, where one thread gives 65 (in quiet 81 and 63). A pass asks
+    for the interpreter after each of its hundreds of products; while a frame is painted it would
+    wait Python's 5 ms for it each time.
     """
     import torch
+
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
 
     torch.set_num_threads(max(1, available_cores() - 1))
 
