@@ -67,8 +67,6 @@ $(STAMPS)/test: pyproject.toml $(STAMPS)/torch
 	$(BIN)/python -m pip install -e '.[test]'
 	@touch $@ $(STAMPS)/run
 
-# The stamp holds the model's path: fetched again only where the file is gone.
+# Does nothing, in a moment, where the model is there and whole.
 model: $(STAMPS)/run
-	@path=$$(cat $(STAMPS)/model 2>/dev/null || true); [ -n "$$path" ] && [ -e "$$path" ] || { \
-		$(BIN)/draftscope models fetch $(MODEL) && \
-		$(BIN)/python -c 'from engine.models.registry import resolve; print(resolve("$(MODEL)"))' > $(STAMPS)/model; }
+	@$(BIN)/draftscope models fetch $(MODEL)
