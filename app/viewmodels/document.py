@@ -124,6 +124,7 @@ class Document:
                 self.prefill = event
             case Baseline():
                 self.baseline = event
+                self._prefix.always(event)
             case Comparison():
                 self.comparison = event
             case RunFinished():
@@ -181,7 +182,8 @@ class Document:
     def figures_at(self, n_rounds: int) -> Figures:
         """Return the figures over the first `n_rounds` rounds and what was measured among them.
 
-        Once all rounds are shown, everything that arrived counts, the baseline too.
+        A baseline counts from the start once it is there: in a recorded session the plain target
+        is known while the rounds are shown again.
         """
         whole = n_rounds >= len(self.rounds)
         end = len(self.events) if whole else self._round_events[max(0, n_rounds)]

@@ -32,6 +32,16 @@ class PrefixFigures:
         self._statistics = Statistics()
         self._end = 0
         self._kept: list[tuple[int, Statistics]] = [(0, Statistics())]
+        self._always: list[Event] = []
+
+    def always(self, event: Event) -> None:
+        """Count this event, which has just arrived, over every prefix and not only from its place.
+
+        For what does not belong to a place in the run: the plain run of the same prompt.
+        """
+        self._always.append(event)
+        for statistics in (self._statistics, *(copy for _, copy in self._kept)):
+            statistics.add(event)
 
     def at(self, events: Sequence[Event], end: int) -> Figures:
         """Return the figures over `events[:end]`."""
@@ -41,7 +51,8 @@ class PrefixFigures:
             self._end = self._kept[found][0]
             self._statistics = deepcopy(self._kept[found][1])
         for event in islice(events, self._end, end):
-            self._statistics.add(event)
+            if all(event is not counted for counted in self._always):
+                self._statistics.add(event)
             self._end += 1
             if back and self._end % KEPT_EVERY == 0 and self._end > self._kept[-1][0]:
                 self._kept.append((self._end, deepcopy(self._statistics)))

@@ -113,7 +113,21 @@ def test_figures_going_forward_count_each_event_once(monkeypatch):
     for n in range(41):
         document.figures_at(n)
         document.figures_at(n)
-    assert len(added) == len(document.events)
+    assert document.baseline is not None  # counted as it arrived
+    assert len(added) == len(document.events) - 1
+
+
+def test_a_baseline_counts_from_the_start_once_it_is_there():
+    events = make_trace(rounds=12, probe_every=0)
+    document = Document()
+    for event in events:
+        document.extend([event])
+        if document.baseline is None:
+            assert document.figures_at(3).baseline is None
+    for n in (3, 0, 12, 5):
+        figures = document.figures_at(n)
+        assert figures.rounds == n
+        assert figures.baseline == document.statistics.figures().baseline is not None
 
 
 def test_figures_of_everything_equal_the_statistics():

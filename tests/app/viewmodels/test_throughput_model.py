@@ -53,10 +53,12 @@ def test_speedup_is_this_run_over_the_plain_target_with_its_interval():
     assert {one.how for one in (speedup, run, plain)} == {How.MEASURED}
 
 
-def test_the_baseline_is_named_beside_the_probes_once_all_is_shown():
+def test_the_baseline_is_named_beside_the_probes_from_the_start_of_a_replay():
     document = Document(make_trace(rounds=30, temperature=0.8))
-    assert "baseline" not in ThroughputModel(document, visible=29).readings[2].detail
-    assert "baseline" in ThroughputModel(document, visible=30).readings[2].detail
+    for visible in (29, 30):
+        assert "baseline" in ThroughputModel(document, visible=visible).readings[2].detail
+    document = Document(make_trace(rounds=30, temperature=0.8, baseline=False))
+    assert "baseline" not in ThroughputModel(document, visible=30).readings[2].detail
 
 
 def test_without_probes_the_baseline_is_the_plain_target():
