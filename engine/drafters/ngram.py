@@ -23,9 +23,12 @@ class NgramDrafter:
     cache = None
 
     def __init__(
-        self, end_tokens: Collection[int] = (), *, longest: int = 4, shortest: int = 2
+        self, end_tokens: Collection[int] = (), *, longest: int = 4, shortest: int = 1
     ) -> None:
         """Set the lengths of the n-grams that are looked up, longest first.
+
+        Single tokens count by default: a pass on a few tokens costs little more than on one, so a
+        poor match costs little and an ordinary text has few others.
 
         `end_tokens` are never proposed: a copied end of turn would say nothing about this text.
         """
