@@ -15,6 +15,7 @@ const RULES = {
 class Court {
   constructor(data) {
     this.data = data;
+    this.raw = false; // the target's law before temperature and cuts, instead of the one that decides
     this.rows = times(COURT_ROWS, () => makeRow(byId("rows"), ["draft", "target"]));
     this.residual = times(RESIDUAL_ROWS, () => makeRow(byId("residual"), ["residual"]));
     this.show(null, "");
@@ -38,18 +39,30 @@ class Court {
     setText(byId("court-fate"), `${this.data.fates[state].label}, round ${ref.round + 1}`);
     setClass(byId("court-fate"), `fate-${state}`);
     setText(byId("court-words"), pending ? pendingWords(token) : token.w);
-    setText(byId("court-note"), pending ? token.o ?? "" : noteWords(round, token, laws));
-    this.showLaws(round, token, laws, pending);
+    setText(byId("court-note"), pending ? token.o ?? "" : this.noteWords(round, token, laws));
+    this.showLaws(token, laws, pending);
     this.showLine(token, pending);
     this.showResidual(round, token, laws, pending);
   }
 
-  showLaws(round, token, laws, pending) {
-    const target = laws && round.greedy ? laws.raw : laws ? laws.p : [];
-    const rest = laws && round.greedy ? laws.rest?.[1] : laws?.rest?.[0];
+  noteWords(round, token, laws) {
+    const { raw, one_hot: oneHot, unobserved } = this.data.notes;
+    const parts = [];
+    if (token.o) parts.push(token.o);
+    if (laws && laws.overlap !== undefined && token.q !== undefined && !round.greedy) {
+      parts.push(`Overlap of both laws, sum of min(p_target, q_draft): ${probability(laws.overlap)}.`);
+    }
+    if (!laws) parts.push(unobserved);
+    else if (this.raw) parts.push(raw);
+    else if (round.greedy) parts.push(oneHot);
+    return parts.join(" ");
+  }
+
+  showLaws(token, laws, pending) {
+    const target = laws ? (this.raw ? laws.raw : laws.p) : [];
+    const rest = laws?.rest?.[this.raw ? 1 : 0];
     const drafted = laws && laws.q ? laws.q : [];
-    const raw = "p_raw, the target before the greedy choice";
-    setText(byId("key-target"), round.greedy ? raw : "p_target");
+    setText(byId("key-target"), this.raw ? "p_raw" : "p_target");
     setShown(byId("entry-target"), !pending);
     setShown(byId("entry-draft"), drafted.length > 0);
     const length = laws ? laws.rows.length : 0;
@@ -126,16 +139,6 @@ function lawsOf(round, token) {
 function pendingWords(token) {
   return `Proposed by the drafter, which gave it q_draft = ${probability(token.q)}. `
     + "The target's pass will decide.";
-}
-
-function noteWords(round, token, laws) {
-  const parts = [];
-  if (token.o) parts.push(token.o);
-  if (laws && laws.overlap !== undefined && token.q !== undefined && !round.greedy) {
-    parts.push(`Overlap of both laws, sum of min(p_target, q_draft): ${probability(laws.overlap)}.`);
-  }
-  if (!laws) parts.push("This run was recorded without observation: only the token's own numbers are known.");
-  return parts.join(" ");
 }
 
 function times(count, one) {

@@ -19,6 +19,7 @@ from app.export.replay import MAX_ROUNDS, build_replay
 from app.export.styles import icon, style_sheet
 from app.export.whole import write_whole
 from app.theme import DARK, LIGHT
+from app.viewmodels.court import ONE_HOT_TARGET, RAW_LAW, UNOBSERVED
 from app.viewmodels.meanings import MEANINGS
 from engine.trace.reader import TraceReader
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 # In the order in which they are read: each uses what stands before it.
 SCRIPTS = ("dom", "clock", "strip", "court", "tip", "figures", "overview", "page")
+
+# What the court says of the bars.
+_NOTES = {"raw": RAW_LAW, "one_hot": ONE_HOT_TARGET, "unobserved": UNOBSERVED}
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 # What could end the data's element, begin another, or break a line of script.
@@ -76,7 +80,7 @@ def render_html(
         name: {"mark": fate.mark, "label": fate.label, "meaning": MEANINGS[name]}
         for name, fate in light.fates.items()
     }
-    data = {"fates": fates, **msgspec.to_builtins(replay)}
+    data = {"fates": fates, "notes": _NOTES, **msgspec.to_builtins(replay)}
     style = style_sheet(light, dark, _part("page.css"))
     script = _script()
     names = [name for name in (replay.header.target, replay.header.drafter) if name]

@@ -152,6 +152,12 @@ function toggle(button, name) {
   tip.hide();
 }
 
+function toggleRaw() {
+  court.raw = !court.raw;
+  byId("raw").setAttribute("aria-pressed", String(court.raw));
+  showCourt();
+}
+
 function toggleTheme() {
   const root = document.documentElement;
   const dark = root.dataset.theme
@@ -227,6 +233,7 @@ const KEYS = {
   0: () => setScale(3),
   r: () => toggle("drafts", "hide-drafts"),
   c: () => toggle("court-toggle", "hide-court"),
+  l: toggleRaw,
   d: toggleTheme,
   f: toggleFull,
   "?": () => byId("keys").showModal(),
@@ -276,7 +283,7 @@ function listen() {
   const clicks = {
     play: KEYS[" "], round: KEYS.ArrowRight, back: KEYS.ArrowLeft, phase: KEYS.ArrowDown,
     first: KEYS.Home, last: KEYS.End, slower: KEYS["["], faster: KEYS["]"], drafts: KEYS.r,
-    "court-toggle": KEYS.c, theme: toggleTheme, full: toggleFull, help: KEYS["?"], unpin,
+    "court-toggle": KEYS.c, raw: toggleRaw, theme: toggleTheme, full: toggleFull, help: KEYS["?"], unpin,
   };
   for (const [id, action] of Object.entries(clicks)) byId(id).addEventListener("click", action);
   byId("prompt-more").addEventListener("click", () => {

@@ -32,6 +32,7 @@ EMPTY_COURT = "No token has been judged yet. Click a token in the text to bring 
 UNOBSERVED = "This run was recorded without observation: only the token's own numbers are known."
 UNRECORDED = "No laws were recorded for this token: only its own numbers are known."
 ONE_HOT_TARGET = "At temperature 0 p_target is one-hot. The raw law shows what it was made from."
+RAW_LAW = "Bars show the raw law; the verdict comes from the processed one."
 ABANDONED = "Its laws follow the rejected token: they belong to a text that was given up."
 
 
@@ -199,7 +200,7 @@ class CourtModel:
             started = self._document.started
             notes.append(UNOBSERVED if started and started.top_n == 0 else UNRECORDED)
         elif self.show_raw:
-            notes.append("Bars show the raw law; the verdict comes from the processed one.")
+            notes.append(RAW_LAW)
         elif greedy and judged:
             notes.append(ONE_HOT_TARGET)
         return Case(

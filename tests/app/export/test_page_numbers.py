@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.viewmodels.court import ONE_HOT_TARGET, RAW_LAW
 from app.viewmodels.numbers import probability
 from engine.trace.events import Fate
 from tests.app.export.looking import chip, first_with_fate, text_at
@@ -99,7 +100,25 @@ def test_court_shows_both_laws_threshold_u_and_residual(replay: Open) -> None:
     assert text_at(page, "#rows .left-out .name") == "other tokens"
 
 
-def test_greedy_bars_are_named_raw(replay: Open) -> None:
-    page = replay(make_trace(rounds=3, temperature=0.0))
-    page.key("ArrowRight")
-    assert text_at(page, "#key-target").startswith("p_raw")
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_bars_show_the_law_that_decides_and_on_request_the_raw_one(
+    replay: Open, temperature: float
+) -> None:
+    events = make_trace(rounds=8, seed=7, temperature=temperature)
+    one, slot = first_with_fate(events, Fate.REJECTED)
+    token = one.drafted[slot]
+    assert token.laws is not None
+    at = token.laws.ids.index(token.id)
+    page = replay(events)
+    page.key("End")
+    page.click(chip(one, slot))
+    own = "#rows .own .bar-target .value"
+    assert text_at(page, "#key-target") == "p_target"
+    assert text_at(page, own) == probability(token.laws.p_target[at])
+    assert (ONE_HOT_TARGET in text_at(page, "#court-note")) is (temperature == 0)
+    page.click("#raw")
+    assert text_at(page, "#key-target") == "p_raw"
+    assert text_at(page, own) == probability(token.laws.p_raw[at])
+    assert RAW_LAW in text_at(page, "#court-note")
+    page.key("l")
+    assert text_at(page, own) == probability(token.laws.p_target[at])
