@@ -17,6 +17,7 @@ from app.painting.readings import scaled
 from app.painting.timeline_frame import (
     ROWS,
     Geometry,
+    flags_of,
     paint_cursor,
     paint_later,
     paint_marks,
@@ -74,7 +75,8 @@ def paint_timeline(
         )
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "no round yet")
         return work
-    paint_ruler(painter, geometry, window, theme, metrics)
+    flags = flags_of(geometry, model, window, metrics)
+    paint_ruler(painter, geometry, window, theme, metrics, flags)
     painter.save()
     painter.setClipRect(QRectF(geometry.left, 0, geometry.plot_width + 1, geometry.height))
     first, last = model.rounds_between(window.start_ns, window.end_ns)
@@ -85,7 +87,7 @@ def paint_timeline(
         _paint_columns(painter, geometry, model, window, theme, work)
     paint_later(painter, geometry, window, cursor_ns, theme)
     work.ticks = paint_probes(painter, geometry, model, window, theme)
-    work.marks = paint_marks(painter, geometry, model, window, theme, metrics)
+    work.marks = paint_marks(painter, geometry, model, window, theme, flags)
     painter.restore()
     paint_cursor(painter, geometry, window, cursor_ns, theme)
     return work

@@ -18,6 +18,8 @@ from app.viewmodels.columns import PHASES
 from app.viewmodels.time_window import tick_label, tick_step
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QFont, QPainter
 
     from app.theme import Theme
@@ -97,9 +99,17 @@ def paint_rows(painter: QPainter, geometry: Geometry, theme: Theme, metrics: QFo
 
 
 def paint_ruler(
-    painter: QPainter, geometry: Geometry, window: TimeWindow, theme: Theme, metrics: QFontMetricsF
+    painter: QPainter,
+    geometry: Geometry,
+    window: TimeWindow,
+    theme: Theme,
+    metrics: QFontMetricsF,
+    flags: Sequence[tuple[QRectF, str]] = (),
 ) -> None:
-    """Paint instants of engine time, and a line through the rows at each."""
+    """Paint instants of engine time, and a line through the rows at each.
+
+    An instant whose name would run into a flag of `flags_of` keeps its line and goes unnamed.
+    """
     step = tick_step(window.width_ns, window.pixels)
     tick = math.ceil(window.start_ns / step) * step
     y = geometry.ruler - 6 - metrics.descent()
@@ -108,7 +118,9 @@ def paint_ruler(
         painter.setPen(QPen(QColor(theme.grid), 1))
         painter.drawLine(QLineF(x, geometry.ruler - 4, x, geometry.height))
         label = tick_label(tick, step)
-        if x + 4 + metrics.horizontalAdvance(label) <= geometry.width:
+        end = x + 4 + metrics.horizontalAdvance(label)
+        clear = all(end < flag.left() or x > flag.right() for flag, _ in flags)
+        if clear and end <= geometry.width:
             painter.setPen(QColor(theme.muted))
             painter.drawText(QPointF(x + 3, y), label)
         tick += step
@@ -152,31 +164,46 @@ def paint_probes(
     return len(tips)
 
 
+def _marks_in(
+    geometry: Geometry, model: TimelineModel, window: TimeWindow
+) -> list[tuple[float, str]]:
+    at = [(geometry.left + window.x_of(mark.at_ns), mark.label) for mark in model.marks]
+    return [(x, label) for x, label in at if geometry.left - 1 <= x <= geometry.width]
+
+
+def flags_of(
+    geometry: Geometry, model: TimelineModel, window: TimeWindow, metrics: QFontMetricsF
+) -> list[tuple[QRectF, str]]:
+    """Return where the flags of changed settings stand; one that would overlap is left out."""
+    flags: list[tuple[QRectF, str]] = []
+    free = -1e9
+    for x, label in _marks_in(geometry, model, window):
+        width = metrics.horizontalAdvance(label) + 10
+        left = min(x, geometry.left + geometry.plot_width - width)
+        if left >= free:
+            flags.append((QRectF(left, 1, width, metrics.height() + 1), label))
+            free = left + width + 4
+    return flags
+
+
 def paint_marks(
     painter: QPainter,
     geometry: Geometry,
     model: TimelineModel,
     window: TimeWindow,
     theme: Theme,
-    metrics: QFontMetricsF,
+    flags: Sequence[tuple[QRectF, str]],
 ) -> int:
-    """Paint a line and a flag for each change of settings; flags that overlap are left out."""
-    at = [(geometry.left + window.x_of(mark.at_ns), mark.label) for mark in model.marks]
-    shown = [(x, label) for x, label in at if geometry.left - 1 <= x <= geometry.width]
+    """Paint a line for each change of settings, and the flags of `flags_of`."""
+    shown = _marks_in(geometry, model, window)
     painter.setPen(QPen(QColor(theme.residual), 1, Qt.PenStyle.DashLine))
     for x, _ in shown:
         painter.drawLine(QLineF(x, 2, x, geometry.height))
     painter.setPen(QPen(QColor(theme.residual), 1))
     painter.setBrush(QColor(theme.base))
-    free = -1e9
-    for x, label in shown:
-        width = metrics.horizontalAdvance(label) + 10
-        left = min(x, geometry.width - width - 1)
-        if left >= free:
-            flag = QRectF(left, 1, width, metrics.height() + 1)
-            painter.drawRoundedRect(flag, 3, 3)
-            painter.drawText(flag, Qt.AlignmentFlag.AlignCenter, label)
-            free = left + width + 4
+    for flag, label in flags:
+        painter.drawRoundedRect(flag, 3, 3)
+        painter.drawText(flag, Qt.AlignmentFlag.AlignCenter, label)
     return len(shown)
 
 

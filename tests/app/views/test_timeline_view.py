@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from unittest.mock import MagicMock
+
 import msgspec
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QWheelEvent
 from PySide6.QtTest import QTest
 
+from app.painting.readings import scaled
+from app.painting.timeline_frame import Geometry, flags_of, paint_ruler
 from app.theme import LIGHT
 from app.viewmodels.desk import DeskState
 from app.viewmodels.document import Document
@@ -218,6 +222,33 @@ def test_hover_tells_the_phases_milliseconds(timeline, qtbot):
     qtbot.waitUntil(lambda: "probe" in view.words.text())
     QTest.mouseMove(canvas, QPoint(x_of(view, model.marks[0].at_ns), 4))
     qtbot.waitUntil(lambda: "k 4 → 0" in view.words.text())
+
+
+def test_no_instant_is_named_under_a_flag(timeline):
+    view, _, _ = timeline
+    named: list[QRectF] = []
+    metrics = QFontMetricsF(scaled(view.canvas.font(), 0.85))
+    geometry = Geometry.of(900, 200, view.canvas.font())
+    window, model = view.canvas.window_of_time, view._model
+    window.pixels = geometry.plot_width
+    flags = flags_of(geometry, model, window, metrics)
+    assert flags
+    painter = MagicMock()
+    painter.drawText.side_effect = lambda at, label: named.append(
+        QRectF(at.x(), 1, metrics.horizontalAdvance(label), 8)
+    )
+
+    def overlaps() -> int:
+        return sum(name.intersects(flag) for name in named for flag, _ in flags)
+
+    paint_ruler(painter, geometry, window, LIGHT, metrics)
+    without = len(named)
+    crossed = overlaps()
+    assert crossed  # this run has such instants
+    named.clear()
+    paint_ruler(painter, geometry, window, LIGHT, metrics, flags)
+    assert overlaps() == 0
+    assert 0 < len(named) < without
 
 
 def test_without_a_pointer_the_words_are_the_cursors_round(timeline):
