@@ -64,6 +64,8 @@ QToolButton[quiet="true"], QPushButton[quiet="true"] { background: transparent;
 QToolButton[quiet="true"]:hover, QPushButton[quiet="true"]:hover { background: $hover; }
 QToolButton[quiet="true"]:focus, QPushButton[quiet="true"]:focus { border-color: $focus; }
 QToolButton::menu-indicator { image: none; }
+QFileDialog QToolButton { padding: 2px; }
+QFileDialog QToolButton:focus { padding: 1px; }
 
 QLineEdit, QPlainTextEdit, QTextEdit, QComboBox, QAbstractSpinBox { background: $base;
   color: $text; border: 1px solid $outline; border-radius: 6px; padding: 3px 7px;

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QToolButton
 
 from app.fonts import CODE_FAMILY, UI_FAMILY, code_font, load_fonts, ui_font
 from app.theme import THEMES, Theme
@@ -37,3 +37,20 @@ def test_widgets_take_the_theme(theme: Theme, qapp: QApplication) -> None:
     field = QLineEdit("text")
     field.resize(120, 30)
     assert field.grab().toImage().pixelColor(60, 8).name() == theme.base
+
+
+def test_tool_buttons_of_file_dialogs_show_their_icons(qapp: QApplication) -> None:
+    apply_theme(qapp, THEMES["light"])
+    dialog = QFileDialog()
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    buttons = [one for one in dialog.findChildren(QToolButton) if not one.icon().isNull()]
+    assert buttons
+    for button in buttons:
+        picture = button.grab().toImage()
+        inner = picture.rect().adjusted(5, 5, -5, -5)
+        inks = {
+            picture.pixel(x, y)
+            for x in range(inner.left(), inner.right())
+            for y in range(inner.top(), inner.bottom())
+        }
+        assert len(inks) > 1, button.objectName()
