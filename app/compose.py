@@ -173,6 +173,7 @@ class Program:
         self.window.closing.connect(self.close)
         self.appearance.theme_changed.connect(self._dress)
         self.desk.picture_changed.connect(self._refresh)
+        self.desk.cleared.connect(self._refresh_all)
         self.desk.state_changed.connect(self._show_state)
 
     def _dress(self, theme: Theme) -> None:
@@ -186,6 +187,11 @@ class Program:
             if view.isVisible():
                 view.refresh()
         self._charts_refresh.ask()
+
+    def _refresh_all(self) -> None:
+        """Let no panel paint what it kept of a document that is gone, seen or not."""
+        for view in self.shown:
+            view.refresh()
 
     def _refresh_charts(self) -> None:
         for view in self.charts:

@@ -58,6 +58,7 @@ class Desk(QObject):
     """
 
     picture_changed = Signal()  # at most once a tick
+    cleared = Signal()  # nothing is on show: what a panel keeps of the document is void, at once
     state_changed = Signal()
     failed = Signal(str)  # one sentence
     noted = Signal(str)  # one sentence, nothing failed
@@ -75,6 +76,7 @@ class Desk(QObject):
         self._lanes = Lanes()
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
+        self._opening: OpenSession | None = None  # takes the picture over with its first events
         self._control: Control | None = None
         self._first = ""  # what a held run is to show as soon as it has a round
         self._ready: set[str] = set()  # drafters that are loaded for the target in memory
@@ -109,11 +111,11 @@ class Desk(QObject):
         if self.state.running:
             return
         self._aim(target)
+        self._lanes.stop_opening()
         self._show_nothing()
         self.presentation.playing = not first
         self._first = first
         self._control = Control(paced=not self.presentation.live)
-        self.source = None
         job = Run(target=target, request=request, control=self._control)
         self._shown_job = job.number
         self._send(job)
@@ -138,17 +140,13 @@ class Desk(QObject):
     # Wishes: files and models
 
     def open(self, path: Path) -> None:
-        """Show a session file; a run under way is stopped and its journal kept."""
-        self._lanes.stop_engine()
+        """Show a session file, if it proves to be one: what was on show stays until then.
+
+        A run under way is stopped then, and its journal kept.
+        """
         self._lanes.stop_opening()
-        self._show_nothing()
-        self._control = None
-        self.presentation.playing = True
-        self._first = ""
-        self.source = path
-        job = OpenSession(path=path)
-        self._shown_job = job.number
-        self._send(job)
+        self._opening = OpenSession(path=path)
+        self._send(self._opening)
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
@@ -165,13 +163,9 @@ class Desk(QObject):
 
     def clear(self) -> None:
         """Show nothing; the journal of the last run stays where it is."""
-        if self.state.running:
-            return
-        self._lanes.stop_opening()
-        self._shown_job = 0
-        self._control = None
-        self.source = None
-        self._show_nothing()
+        if not self.state.running:
+            self._lanes.stop_opening()
+            self._show_nothing()
 
     # Wishes: the presentation clock
 
@@ -244,9 +238,18 @@ class Desk(QObject):
         self._wake()
 
     def _show_nothing(self) -> None:
+        self._opening, self._shown_job, self.source = None, 0, None
+        self._control, self._first = None, ""
         self.document.clear()
         self.presentation.reset()
+        self.cleared.emit()
         self._wake()
+
+    def _show_opened(self, job: OpenSession) -> None:
+        self._lanes.stop_engine()
+        self._show_nothing()
+        self.presentation.playing = True
+        self._shown_job, self.source = job.number, job.path
 
     @Slot()
     def _wake(self) -> None:
@@ -276,7 +279,7 @@ class Desk(QObject):
 
     def _take(self, reply: Reply) -> None:
         match reply:
-            case EventsArrived() if reply.job == self._shown_job:
+            case EventsArrived():
                 self._extend(reply)
             case Progressed():
                 waiting = Waiting(reply.what, reply.done, reply.total)
@@ -298,6 +301,10 @@ class Desk(QObject):
                 self._update()
 
     def _extend(self, reply: EventsArrived) -> None:
+        if self._opening is not None and reply.job == self._opening.number:
+            self._show_opened(self._opening)
+        if reply.job != self._shown_job:
+            return
         try:
             self.document.extend(reply.events)
         except DraftscopeError as fault:
@@ -322,17 +329,10 @@ class Desk(QObject):
                 self.saved.emit(job.path)
 
     def _update(self, **changes: object) -> None:
-        running = bool(self._lanes.under_way(Run))
-        loading = bool(self._lanes.under_way(LoadModels))
-        fetching = bool(self._lanes.under_way(FetchModel))
-        held = replace(self.state, **changes)  # type: ignore[arg-type]  # names of fields, by keyword
+        held = replace(self.state, **self._lanes.activity(), **changes)  # type: ignore[arg-type]  # names of fields, by keyword
         state = replace(
             held,
-            running=running,
-            loading=loading,
-            stopping=held.stopping and (running or loading),
-            opening=bool(self._lanes.under_way(OpenSession)),
-            fetching=fetching,
+            stopping=held.stopping and (held.running or held.loading),
             playing=self.presentation.playing,
             at_end=self.presentation.at_end,
             has_events=bool(self.document.events),
@@ -340,8 +340,8 @@ class Desk(QObject):
             finished=self.document.finished is not None,
             can_save=self.source is not None and bool(self.document.events),
             shown=in_words(self.document),
-            engine_wait=held.engine_wait if running or loading else None,
-            fetch_wait=held.fetch_wait if fetching else None,
+            engine_wait=held.engine_wait if held.running or held.loading else None,
+            fetch_wait=held.fetch_wait if held.fetching else None,
         )
         if state != self.state:
             self.state = state

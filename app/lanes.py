@@ -5,17 +5,19 @@ Knows which job goes where. Knows neither a document nor what an answer means.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 
 from app.inbox import Inbox
 from app.jobs import EngineJobs, FileJobs
-from app.messages import FetchModel, LoadModels, OpenSession, Reply, Run
+from app.messages import FetchModel, Job, LoadModels, OpenSession, Reply, Run
 from app.worker import Lane
 
-if TYPE_CHECKING:
-    from app.messages import Job
+_ACTIVITIES: dict[str, type[Job]] = {
+    "running": Run,
+    "loading": LoadModels,
+    "opening": OpenSession,
+    "fetching": FetchModel,
+}
 
 
 class Lanes(QObject):
@@ -52,6 +54,10 @@ class Lanes(QObject):
     def under_way(self, kind: type[Job]) -> list[Job]:
         """Return the jobs of a kind that have not ended, the oldest first."""
         return [job for job in self._jobs.values() if isinstance(job, kind)]
+
+    def activity(self) -> dict[str, bool]:
+        """Return what is under way, by the names that the desk's state has for it."""
+        return {name: bool(self.under_way(kind)) for name, kind in _ACTIVITIES.items()}
 
     def is_fetch(self, number: int) -> bool:
         """Whether a job under way is a fetch."""

@@ -32,15 +32,17 @@ class Sessions(QObject):
         self._desk = desk
         self._export = export
         self._settings = settings
+        self._asked: Path | None = None  # by the user; a journal or the demo is not theirs
         window.recent_requested.connect(self.open)
         window.file_dropped.connect(self.open)
         window.banners.chosen.connect(self._choose)
+        desk.opened.connect(self._after_opening)
         desk.saved.connect(self._after_saving)
         export.finished.connect(self._after_export)
         export.failed.connect(window.banners.show_error)
 
     def open(self, path: Path) -> None:
-        """Show a session file, and remember it."""
+        """Show a session file, and remember it once it has proved to be one."""
         self._window.banners.remove_passing()
         if not path.exists():
             self._settings.forget_file(path)
@@ -48,8 +50,8 @@ class Sessions(QObject):
             sentence = f"{path.name} is not there any more; open it from where it is now."
             self._window.banners.show_error(sentence)
             return
+        self._asked = path
         self._desk.open(path)
-        self._remember(path)
 
     def ask_open(self) -> None:
         """Ask for a session file."""
@@ -77,6 +79,10 @@ class Sessions(QObject):
             return None
         path = Path(chosen)
         return path if path.suffix else path.with_suffix(Path(name).suffix)
+
+    def _after_opening(self, path: Path) -> None:
+        if path == self._asked:
+            self._remember(path)
 
     def _after_saving(self, path: Path) -> None:
         self._remember(path)

@@ -254,6 +254,25 @@ def test_opening_during_a_run_stops_it_and_shows_the_file(
     assert unfinished_journals() == []
 
 
+def test_a_file_that_is_no_session_leaves_the_run_on_show_and_running(
+    desk: Desk, errors: list[str], tiny_model: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "list.jsonl"
+    path.write_text('{"hello": 1}\n')
+    desk.run(str(tiny_model), LONG.request)
+    wait_until(lambda: rounds(desk) >= 2)
+    source, before = desk.source, rounds(desk)
+    desk.open(path)
+    wait_until(lambda: not desk.state.opening)
+    assert len(errors) == 1
+    assert "list.jsonl is not a Draftscope trace" in errors[0]
+    assert desk.state.running
+    assert desk.source == source
+    wait_until(lambda: rounds(desk) > before)
+    desk.stop()
+    wait_until(lambda: idle(desk))
+
+
 def test_play_at_the_end_begins_again(desk: Desk, tmp_path: Path) -> None:
     from engine.trace.codec import encode
 

@@ -313,6 +313,35 @@ def test_panels_refresh_only_while_something_changes(
     assert refreshed == []
 
 
+def test_no_panel_paints_what_is_not_on_show_any_more(
+    open_program: Callable[..., Program], session_file: Path
+) -> None:
+    program = open_program(open_path=session_file)
+    wait_until(lambda: len(program.desk.document.rounds) == 9)
+    program.desk.seek(8)
+    wait_until(lambda: not program.desk.ticking)
+    banners = program.window.banners.texts()
+    program.desk.clear()
+    program.window.grab()  # a repaint before the next tick, as when a dialog closes
+    assert program.window.banners.texts() == banners
+    assert program.timeline.transport.status.text() == "round 0 of 0"
+
+
+def test_a_file_that_is_no_session_is_not_remembered(
+    open_program: Callable[..., Program], session_file: Path, tmp_path: Path
+) -> None:
+    program = open_program(open_path=session_file)
+    wait_until(lambda: len(program.desk.document.rounds) == 9)
+    wait_until(lambda: program.settings["files.recent"] == [str(session_file)])
+    page = tmp_path / "page.jsonl"
+    page.write_text("<html>")
+    program.sessions.open(page)
+    wait_until(lambda: not program.desk.state.opening)
+    assert "page.jsonl" in program.window.banners.texts()[-1]
+    assert program.settings["files.recent"] == [str(session_file)]
+    assert len(program.desk.document.rounds) == 9
+
+
 def test_dropped_file_is_opened_and_remembered(program: Program, session_file: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(session_file))])
