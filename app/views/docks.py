@@ -11,6 +11,7 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QVBoxLayout
 
 from app.actions import PANELS
+from app.views.roomy import RoomyPanel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 # Shares of the window at first: the columns of the top row, the row below, and its columns.
 _WIDTHS = {"prompt": 0.225, "court": 0.31}
+_TOP = frozenset(_WIDTHS)  # these scroll inside themselves
 _BELOW = 0.345
 _BELOW_WIDTHS = {"timeline": 0.38, "acceptance": 0.31, "throughput": 0.31}
 _NARROW = 1200  # a narrower window has two panels below, with the others as their tabs
@@ -123,6 +125,6 @@ def _dock(name: str, title: str, panel: QWidget) -> QDockWidget:
     frame.setObjectName("panel")
     layout = QVBoxLayout(frame)
     layout.setContentsMargins(1, 0, 1, 1)
-    layout.addWidget(panel)
+    layout.addWidget(panel if name in _TOP else RoomyPanel(panel))
     dock.setWidget(frame)
     return dock

@@ -62,7 +62,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Draftscope")
         self.setWindowIcon(QIcon(str(asset_path("icons/draftscope.svg"))))
         self.setAcceptDrops(True)
-        self.setMinimumSize(QSize(820, 560))
+        self.setMinimumSize(QSize(700, 400))
         self.resize(*FIRST_SIZE)
         self._panels = {"text": text, **panels}
         self.banners = BannerArea(heir=text)
