@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.viewmodels.models import known_models
 from app.viewmodels.prompt import drafter_label
-from engine.models.registry import remember
+from engine.models.registry import listed_name, remember
 
 if TYPE_CHECKING:
     from app.desk import Desk
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from app.views.main_window import MainWindow
     from app.views.models import ModelsDialog
     from app.views.prompt import PromptView
+
+
+_MODEL = "model:"
 
 
 class Choosing(QObject):
@@ -77,9 +80,9 @@ class Choosing(QObject):
 
     def use(self, target: str, drafter: str) -> None:
         """Run with these from now on; a drafter takes effect in a run under way too."""
-        for opened in (target, drafter.removeprefix("model:")):
-            if Path(opened).is_absolute():
-                remember(opened)
+        target = _listed(target)
+        if drafter.startswith(_MODEL):
+            drafter = f"{_MODEL}{_listed(drafter.removeprefix(_MODEL))}"
         before = self._prompt.state
         self._prompt.set_state(replace(before, target=target, drafter=drafter))
         self.offer()
@@ -100,3 +103,11 @@ class Choosing(QObject):
     def _use_and_load(self, target: str, drafter: str) -> None:
         self.use(target, drafter)
         self.load()
+
+
+def _listed(name: str) -> str:
+    """Keep a model that was opened by its path in the list, and call it as the list does."""
+    if not Path(name).is_absolute():
+        return name
+    remember(name)
+    return listed_name(name)

@@ -158,6 +158,7 @@ class Program:
         self.strip.token_pinned.connect(self.court.pin)
         self.strip.token_unpinned.connect(partial(self.court.pin, None))
         self.court.unpinned.connect(self.strip.unpin)
+        self.timeline.seek_requested.connect(self.strip.follow)
         self.timeline.seek_requested.connect(self.desk.seek)
         self.timeline.play_requested.connect(self.desk.play)
         self.timeline.pause_requested.connect(self.desk.pause)

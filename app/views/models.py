@@ -101,12 +101,14 @@ class ModelsDialog(QDialog):
             self.select(role, path)
 
     def select(self, role: str, path: str) -> None:
-        """Put a path among the targets or the drafters, selected."""
+        """Put a path among the targets or the drafters, selected; Enter then uses it."""
         if role == "target":
             self.targets.select(path, target_label(path), path)
+            self.targets.list.setFocus()
         else:
             spec = f"model:{path}"
             self.drafters.select(spec, drafter_label(spec), path)
+            self.drafters.list.setFocus()
 
     _absent: set[str] = frozenset()  # type: ignore[assignment]  # empty until something is offered
 

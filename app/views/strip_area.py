@@ -101,6 +101,11 @@ class StripArea(QAbstractScrollArea):
             self._adjust_range()
             self.viewport().update()
 
+    def follow(self) -> None:
+        """Show the end of what is shown, and stay there: it was asked for."""
+        self._following = True
+        self._adjust_range()
+
     def set_show_drafts(self, show: bool) -> None:
         """Keep rejected, discarded and cut tokens in place, or hide them once a round is done."""
         if self._model is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OPENED = "opened.json"
+_GGUF_MAGIC = b"GGUF"
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,15 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
     )
 
 
+def listed_name(path: str | os.PathLike[str]) -> str:
+    """Return the list's name of a model at a path, or the path itself if the list has none."""
+    identity = _identity(Path(path))
+    names = (entry.name for entry in list_models() if _identity(entry.path) == identity)
+    return next(names, os.fspath(path))
+
+
 def remember(path: str | os.PathLike[str]) -> None:
-    """Keep a model that the user opened in the list, wherever it lies.
+    """Keep a model that the user opened in the list, wherever it lies; nothing else is kept.
 
     Raises
     ------
@@ -159,7 +167,8 @@ def remember(path: str | os.PathLike[str]) -> None:
         If the list cannot be written.
     """
     path = Path(path).absolute()
-    if _identity(path) in {_identity(entry.path) for entry in list_models()}:
+    listed = {_identity(entry.path) for entry in list_models()}
+    if _entry(path) is None or _identity(path) in listed:
         return
     paths = [*map(str, _opened()), str(path)]
     folder = models_folder()
@@ -201,7 +210,7 @@ def _opened() -> list[Path]:
 def _entry(path: Path) -> ModelEntry | None:
     """Return an entry for a .gguf file or a folder with a config.json, None for anything else."""
     try:
-        if path.suffix.lower() == ".gguf" and path.is_file():
+        if path.suffix.lower() == ".gguf" and path.is_file() and _is_gguf(path):
             size = path.stat().st_size
             return ModelEntry(path.stem, path.stem, path, size, "", present=True, kind="gguf")
         if (path / "config.json").is_file():
@@ -210,6 +219,11 @@ def _entry(path: Path) -> ModelEntry | None:
     except OSError:  # gone or locked between two looks
         pass
     return None
+
+
+def _is_gguf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_GGUF_MAGIC)) == _GGUF_MAGIC
 
 
 def _identity(path: Path) -> str:

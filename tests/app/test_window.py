@@ -21,10 +21,12 @@ from app.viewmodels.prompt import PromptState
 from app.viewmodels.refs import TokenRef
 from app.viewmodels.speeds import SPEEDS, speed_label
 from app.views.banner import Banner
+from app.views.roomy import RoomyPanel
 from engine.trace.codec import encode
 from engine.trace.events import FinishReason, RunFinished
 from engine.trace.journal import start_journal, unfinished_journals
 from tests.app.waiting import wait_until
+from tests.tiny_model import write_tiny_folder
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
@@ -241,14 +243,35 @@ def test_timeline_wishes_move_the_picture(
     program = open_program(open_path=session_file)
     desk = program.desk
     wait_until(lambda: len(desk.document.rounds) == 9)
+    program.strip.verticalScrollBar().setMaximum(10**4)
+    program.strip.verticalScrollBar().setValue(7)  # read elsewhere by hand
     program.timeline.seek_requested.emit(4)
     assert desk.presentation.visible_rounds() == 5
+    bar = program.strip.verticalScrollBar()
+    assert bar.value() == bar.maximum()
     assert not desk.presentation.playing
     program.timeline.transport.step_round.click()
     assert desk.presentation.visible_rounds() == 6
 
 
-@pytest.mark.parametrize(("width", "tabbed"), [(1440, False), (1000, True), (820, True)])
+def test_an_opened_model_is_offered_once_and_a_broken_one_is_not_kept(
+    program: Program, tmp_path: Path
+) -> None:
+    opened, broken = write_tiny_folder(tmp_path / "opened"), tmp_path / "page.gguf"
+    broken.write_text("<html>")
+    program.choosing.use(str(opened), "ngram")
+    assert program.prompt.state.target == "opened"
+    dialog = program.choosing.dialog()
+    titles = [dialog.targets.list.item(at).text() for at in range(dialog.targets.list.count())]
+    assert sum("opened" in title for title in titles) == 1
+    dialog.open()
+    dialog.select("drafter", str(broken))
+    assert dialog.focusWidget() is dialog.drafters.list
+    program.choosing.use("opened", f"model:{broken}")
+    assert not any(choice.name.startswith("page") for choice in program.choosing.offer())
+
+
+@pytest.mark.parametrize(("width", "tabbed"), [(1440, False), (1000, True), (712, True)])
 def test_a_narrow_window_has_panels_as_tabs_and_its_whole_toolbar(
     program: Program, width: int, tabbed: bool
 ) -> None:
@@ -264,6 +287,19 @@ def test_a_narrow_window_has_panels_as_tabs_and_its_whole_toolbar(
     for shown in (window.speed, *buttons):
         assert shown.isVisible()
         assert shown.mapTo(window, shown.rect().topRight()).x() <= width
+
+
+def test_a_low_screen_holds_the_whole_window_and_panels_scroll(program: Program) -> None:
+    window = program.window
+    window.resize(712, 410)  # 1440 x 900 at 200 %
+    window.docks.arrange()
+    wait_until(lambda: (window.width(), window.height()) == (712, 410))
+    bar = window.docks["timeline"].findChild(RoomyPanel).verticalScrollBar()
+    wait_until(lambda: bar.maximum() > 0)
+    assert program.timeline.canvas.height() >= program.timeline.canvas.minimumSizeHint().height()
+    window.resize(1440, 900)
+    window.docks.arrange()
+    wait_until(lambda: bar.maximum() == 0)
 
 
 def test_presentation_speed_has_one_box_and_one_wording(program: Program) -> None:

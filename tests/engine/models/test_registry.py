@@ -11,9 +11,11 @@ from engine.errors import DraftscopeError
 from engine.models.registry import (
     DEFAULT_MODEL,
     KNOWN,
+    OPENED,
     ModelEntry,
     data_folder,
     list_models,
+    listed_name,
     models_folder,
     remember,
     resolve,
@@ -129,3 +131,20 @@ def test_a_list_that_cannot_be_written_is_a_sentence(
     monkeypatch.setenv("DRAFTSCOPE_DATA", str(tmp_path / "file"))
     with pytest.raises(DraftscopeError, match="cannot be written"):
         remember(write_gguf(tmp_path / "a.gguf", tensors()))
+
+
+def test_what_is_no_model_is_neither_listed_nor_kept(models: Path, tmp_path: Path) -> None:
+    (models / "page.gguf").write_text("<html>")
+    elsewhere = tmp_path / "error.gguf"
+    elsewhere.write_text("<html>")
+    remember(elsewhere)
+    assert [entry.kind for entry in list_models()] == ["known"]
+    assert not (models / OPENED).exists()
+    assert listed_name(elsewhere) == str(elsewhere)
+
+
+def test_an_opened_model_goes_by_the_lists_name(tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "mine.gguf", tensors())
+    remember(file)
+    assert listed_name(file) == "mine"
+    assert resolve("mine") == file
