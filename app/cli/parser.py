@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import NoReturn
 
 from engine.version import VERSION
 
@@ -22,9 +23,17 @@ Each has its own --help.
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong, and where help is; its commands' parsers do too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with the code of wrong usage."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def window_parser() -> argparse.ArgumentParser:
     """Return the parser of what opens the window."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="draftscope",
         description="See speculative decoding happen. Without a command the window opens.",
         epilog=_WINDOW_EPILOG,
@@ -40,7 +49,7 @@ def window_parser() -> argparse.ArgumentParser:
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of the commands that work without a window."""
-    parser = argparse.ArgumentParser(prog="draftscope")
+    parser = _Parser(prog="draftscope")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))

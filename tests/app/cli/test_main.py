@@ -74,8 +74,9 @@ def test_wrong_usage_is_exit_code_2_and_said_on_standard_error(
     assert main(arguments) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert "usage: draftscope" in output.err
-    assert "Traceback" not in output.err
+    (line,) = output.err.splitlines()
+    assert line.startswith("draftscope")
+    assert line.endswith("--help")
     assert opened == []
 
 
