@@ -138,7 +138,8 @@ class MainWindow(QMainWindow):
             self.docks[name].show()
             self.docks[name].raise_()
         panel = self._panels[name]
-        inner = panel if panel.focusPolicy() != Qt.FocusPolicy.NoFocus else _first_focus(panel)
+        takes_keys = panel.focusPolicy() != Qt.FocusPolicy.NoFocus or panel.focusProxy()
+        inner = panel if takes_keys else _first_focus(panel)
         inner.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -70,6 +70,7 @@ class PromptView(QWidget):
 
     def _make_fields(self) -> None:
         self.editor = PromptEditor()
+        self.setFocusProxy(self.editor)  # what one goes to this panel for
         self.samples = _samples_button()
         self.chat = segment("Chat", "Wrap the prompt in the model's chat template.")
         self.raw = segment("Raw", "Give the prompt to the model as it is.")

@@ -585,6 +585,8 @@ def test_focus_goes_to_each_panel(program: Program) -> None:
         assert program.window.docks[name].isAncestorOf(focus), name
     do(program, "go.text")
     assert program.window.focusWidget() is program.strip
+    do(program, "go.prompt")
+    assert program.window.focusWidget() is program.prompt.editor
 
 
 def test_tab_reaches_the_fields_in_order(program: Program) -> None:
