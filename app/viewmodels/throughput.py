@@ -203,6 +203,9 @@ def _source(figures: Figures) -> str:
 
 
 def _pays(figures: Figures) -> str:
+    """Say whether the drafter pays, where both sides were measured in the same conditions."""
+    if figures.plain_source == "baseline":
+        return "The plain run was measured by itself, after these rounds. "
     if figures.speedup_high is not None and figures.speedup_high < 1:
         return "Slower than plain. "
     if figures.speedup_low is not None and figures.speedup_low > 1:

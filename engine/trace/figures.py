@@ -101,7 +101,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     # The plain target and what speculation gains over it.
     probes: PlainMeasure | None  # plain rounds between this run's rounds, at its own contexts
     baseline: PlainMeasure | None  # a plain run of the same prompt
-    plain_source: PlainSource | None  # which of them the next figures use: probes if 3 or more
+    plain_source: PlainSource | None  # which of them the next figures use: probes if 2 or more
     plain: PlainMeasure | None
     speedup: float | None  # tokens_per_second / plain tokens per second, measured
     speedup_low: float | None  # by the ends of the plain interval

@@ -5,7 +5,9 @@ from __future__ import annotations
 from engine.trace.figures import PlainMeasure, PlainSource, ratio
 from engine.trace.intervals import RunningMean
 
-PROBES_NEEDED = 3  # below, the baseline is the better plain figure
+# Probes are taken in the run's own conditions (what else the machine does, the picture painted
+# meanwhile), a baseline by itself afterwards; two give an interval, wide as it is. Below: baseline.
+PROBES_NEEDED = 2
 
 
 class PlainSide:

@@ -66,6 +66,13 @@ def test_without_probes_the_baseline_is_the_plain_target():
     assert "baseline rounds" in ThroughputModel(document, visible=10).readings[2].detail
 
 
+def test_a_plain_run_measured_by_itself_gives_no_verdict():
+    # nothing is painted then, as it is during the rounds: the two conditions differ
+    model = ThroughputModel(Document(make_trace(rounds=10, probe_every=0)), visible=10)
+    assert "by itself" in model.source
+    assert "plain. " not in model.source
+
+
 @pytest.mark.parametrize("paced", [True, False])
 def test_a_paced_run_says_where_its_rates_come_from(paced):
     document = Document(make_trace(rounds=6, temperature=0.8, paced=paced))
