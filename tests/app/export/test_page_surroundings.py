@@ -111,12 +111,23 @@ def test_newest_line_stays_in_view(replay: Open, rounds: int) -> None:
 
 def test_reduced_motion_animates_nothing(replay: Open) -> None:
     page = replay(make_trace(rounds=4, seed=2, temperature=0.8))
+    # what began is counted, since an animation may be over before anybody looks
+    page.evaluate("""window.begun = 0; window.frames_seen = 0;
+        for (const kind of ['animationstart', 'transitionrun'])
+            addEventListener(kind, () => { window.begun += 1; });""")
     page.key("ArrowDown")
-    assert page.evaluate("document.getAnimations().length") > 0
+    page.wait("window.begun > 0")
     page.media(prefers_reduced_motion="reduce")
+    settled = """window.frames_seen = 0; { const next = () => {
+        window.frames_seen += 1; requestAnimationFrame(next); }; next(); }"""
+    page.evaluate(settled)
+    page.wait("window.frames_seen > 3")  # events of what began before have arrived
+    page.evaluate("window.begun = 0")
     page.key("ArrowDown")
     page.key("ArrowRight")
-    assert page.evaluate("document.getAnimations().length") == 0
+    page.evaluate("window.frames_seen = 0")
+    page.wait("window.frames_seen > 3")
+    assert page.evaluate("window.begun") == 0
 
 
 def test_paper_shows_the_whole_run_and_the_screen_comes_back(replay: Open) -> None:
