@@ -71,7 +71,7 @@ def choose_device(name: str | None = None) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError) as error:
         raise DraftscopeError(
             f"The device {name!r} is not available here; choose cpu, or leave it to Draftscope."
         ) from error
