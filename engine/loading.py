@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, str], None]
 
 HEAD_FILE = "head-spike.safetensors"
+DEVICES = ("cpu", "cuda", "mps")
 
 
 class LoadingCancelled(Exception):  # a wish that was granted, not an error
@@ -68,15 +69,16 @@ def choose_device(name: str | None = None) -> torch.device:
         if torch.backends.mps.is_available():
             return torch.device("mps")
         return torch.device("cpu")
+    missing = DraftscopeError(
+        f"The device {name!r} is not available here; choose cpu, or leave it to Draftscope."
+    )
+    if name.partition(":")[0] not in DEVICES:
+        raise missing
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DraftscopeError(
-            f"The device {name!r} is not available here; choose cpu, or leave it to Draftscope."
-        ) from error
-    if device.type == "meta":
-        raise DraftscopeError("The device 'meta' holds no numbers; choose cpu or cuda.")
+        raise missing from error
     return device
 
 

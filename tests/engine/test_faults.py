@@ -13,7 +13,7 @@ from engine.benchmarks.decoding import bench
 from engine.check.greedy import check_greedy
 from engine.control import Control
 from engine.drafters.protocol import Proposal
-from engine.loading import load_model, make_drafter
+from engine.loading import choose_device, load_model, make_drafter
 from engine.sequence import Sequence
 from engine.trace.events import FinishReason, Round, RunFinished
 from tests.engine.decoding import Scripted
@@ -189,3 +189,9 @@ def test_a_drafter_of_another_vocabulary_is_refused(
     monkeypatch.setattr(exact_target.tokenizer, "identical_to", lambda _: other)
     with pytest.raises(DraftscopeError, match=r"cannot draft for .* differ first at token 3"):
         make_drafter(f"model:{near_folder}", exact_target)
+
+
+@pytest.mark.parametrize("name", ["meta", "hpu", "xla", "nonsense", "", "cpu:x", "cuda:99"])
+def test_a_device_that_is_not_there_is_one_sentence(name: str) -> None:
+    with pytest.raises(DraftscopeError, match="is not available here"):
+        choose_device(name)
