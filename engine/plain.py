@@ -40,10 +40,11 @@ class Prober:
         self._since = 0
 
     def round_took(self, round_ns: int, pass_ns: int) -> None:
-        """Count a speculative round; its pass is a first guess at what a probe would take."""
+        """Count a speculative round; the quickest pass guesses what a first probe would take."""
         self._rounds_ns += round_ns
         self._since += 1
-        self._last_ns = self._last_ns or pass_ns
+        if not self._probes_ns:  # the first passes of a run are often slow
+            self._last_ns = min(self._last_ns or pass_ns, pass_ns)
 
     def due(self) -> bool:
         """Return whether a probe now would stay within the share."""
