@@ -32,6 +32,15 @@ class ClosingKind(StrEnum):
     PLAIN = "plain"  # a round with no draft
 
 
+class DraftEnd(StrEnum):
+    """Why fewer than k tokens were drafted."""
+
+    LIMIT = "limit"  # the text may not grow so far
+    UNSURE = "unsure"  # the drafter's largest probability fell below the confidence asked for
+    NO_MATCH = "no_match"  # the look-up found nothing, or nothing further
+    CONTEXT = "context"  # the text has reached the end of the drafter's own context
+
+
 class FinishReason(StrEnum):
     """Why a run ended."""
 
@@ -48,13 +57,26 @@ class _Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Settings(_Frozen, frozen=True):
-    """What may change between rounds. `temperature` 0 is greedy; `top_k` 0, `top_p` 1 are off."""
+    """What may change between rounds. `temperature` 0 is greedy; the defaults of the rest are off.
 
-    drafter: str  # "ngram", "head", "model:NAME" or "none"
-    k: int
+    Applied in this order, for target and drafter alike: logit bias, repetition penalty (over
+    prompt and output), frequency and presence penalty (over the output), temperature, top-k,
+    top-p, min-p.
+    """
+
+    drafter: str  # "ngram", "head", "model:NAME", "early:LAYERS" or "none"
+    k: int  # tokens drafted a round, at most
     temperature: float
     top_k: int = 0
     top_p: float = 1.0
+    min_p: float = 0.0  # share of the largest probability below which tokens are left out
+    repetition_penalty: float = 1.0  # divides positive logits, multiplies negative ones
+    presence_penalty: float = 0.0  # subtracted once from tokens that the output holds
+    frequency_penalty: float = 0.0  # subtracted for each time that the output holds the token
+    logit_bias: tuple[tuple[int, float], ...] = ()  # (token id, what is added to its logit)
+    drafter_temperature: float | None = None  # None: the same as `temperature`
+    k_min: int = 0  # tokens drafted before `confidence` may end a draft
+    confidence: float = 0.0  # a draft ends where the drafter's largest probability is below it
 
 
 class ModelInfo(_Frozen, frozen=True):
@@ -214,6 +236,7 @@ class Round(_Frozen, frozen=True, tag="round"):
     target_cache: CacheSpan
     drafter_cache: CacheSpan | None = None
     match: Match | None = None
+    draft_end: DraftEnd | None = None  # None: k tokens were drafted (and in older traces)
     paced: bool = False  # the engine waited for the picture before this round
 
     @property
