@@ -12,11 +12,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import DraftscopeError
-from engine.models.files import read_json, read_json_if_there
+from engine.models.end_tokens import (
+    end_tokens_of_folder,
+    end_tokens_of_gguf,
+    token_ids,
+    token_text,
+)
+from engine.models.files import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
+
+__all__ = [
+    "SUPPORTED",
+    "ModelConfig",
+    "config_from_folder",
+    "config_from_gguf",
+    "end_tokens_of_folder",
+    "end_tokens_of_gguf",
+    "token_text",
+]
 
 SUPPORTED = "Supported is the plain Llama family (model type llama, rotary positions unscaled)."
 MOST_LAYERS = 4096  # a bound for damaged files, far above any model
@@ -108,46 +124,9 @@ def config_from_folder(folder: Path) -> ModelConfig:
         rms_epsilon=_number(values, "rms_norm_eps", 1e-6),
         rope_base=_number({**values, **_rope(values)}, "rope_theta", 10000.0),
         tied=values.get("tie_word_embeddings") is True,
-        bos_token=next(iter(_ids(values.get("bos_token_id"))), None),
+        bos_token=next(iter(token_ids(values.get("bos_token_id"))), None),
         end_tokens=end_tokens_of_folder(folder, values),
     )
-
-
-def end_tokens_of_folder(folder: Path, config: Mapping[str, Any] | None = None) -> tuple[int, ...]:
-    """Unite the end tokens of config.json, generation_config.json and the tokenizer."""
-    values = read_json_if_there(folder / "config.json") if config is None else config
-    generation = read_json_if_there(folder / "generation_config.json")
-    tokenizer = read_json_if_there(folder / "tokenizer_config.json")
-    found = {*_ids(values.get("eos_token_id")), *_ids(generation.get("eos_token_id"))}
-    eos = token_text(tokenizer.get("eos_token"))
-    if eos is not None:
-        added = tokenizer.get("added_tokens_decoder")
-        listed = added if isinstance(added, dict) else {}
-        ids = {
-            int(key)
-            for key, entry in listed.items()
-            if key.isdecimal() and token_text(entry) == eos
-        }
-        found |= ids or set(_ids_in_tokenizer(folder, eos))
-    return tuple(sorted(found))
-
-
-def token_text(entry: object) -> str | None:
-    """Return a token's text from a string or an added-token object."""
-    content = entry.get("content") if isinstance(entry, dict) else entry
-    return content if isinstance(content, str) else None
-
-
-def _ids_in_tokenizer(folder: Path, text: str) -> Iterable[int]:
-    tokenizer = read_json_if_there(folder / "tokenizer.json")
-    added = tokenizer.get("added_tokens")
-    for entry in added if isinstance(added, list) else ():
-        if token_text(entry) == text:
-            yield from _ids(entry.get("id"))
-    model = tokenizer.get("model")
-    vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    if isinstance(vocabulary, dict):
-        yield from _ids(vocabulary.get(text))
 
 
 def _refuse_unsupported(values: Mapping[str, Any]) -> None:
@@ -220,15 +199,9 @@ def config_from_gguf(metadata: Mapping[str, Any], embedding_rows: int) -> ModelC
         rms_epsilon=float(str(np.float32(epsilon))),  # stored as float32: 1e-5, not 9.99999975e-6
         rope_base=_number(values, "rope.freq_base", 10000.0),
         tied=False,
-        bos_token=next(iter(_ids(metadata.get("tokenizer.ggml.bos_token_id"))), None),
+        bos_token=next(iter(token_ids(metadata.get("tokenizer.ggml.bos_token_id"))), None),
         end_tokens=end_tokens_of_gguf(metadata),
     )
-
-
-def end_tokens_of_gguf(metadata: Mapping[str, Any]) -> tuple[int, ...]:
-    """Unite the end-of-text, end-of-turn and end-of-message tokens of the metadata."""
-    keys = (f"tokenizer.ggml.{name}_token_id" for name in ("eos", "eot", "eom"))
-    return tuple(sorted({token for key in keys for token in _ids(metadata.get(key))}))
 
 
 def _refuse_unsupported_gguf(values: Mapping[str, Any], head_dim: int) -> None:
@@ -273,9 +246,3 @@ def _missing(key: str, given: object, wanted: str) -> DraftscopeError:
         f"The model's configuration gives {key} as {given!r:.80}, which should be {wanted}. "
         "Download the model again."
     )
-
-
-def _ids(value: object) -> list[int]:
-    """Return token ids from an id, a list of ids, or nothing."""
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, int) and not isinstance(item, bool)]
