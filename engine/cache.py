@@ -161,12 +161,12 @@ class KVCache:
         if needed > self.pages:
             self._pool.resize(self._name, needed)
 
-    def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
-        """Put rows at positions `length`, `length + 1`, ... of one layer, without counting them.
+    def write(self, layer: int, keys: Tensor, values: Tensor, ahead: int = 0) -> None:
+        """Put rows at positions `length + ahead` and on of one layer, without counting them.
 
-        `keys` and `values` are [kv_heads, n, head_dim]; `reserve(n)` must have been called.
+        `keys` and `values` are [kv_heads, n, head_dim]; `reserve(ahead + n)` must have been called.
         """
-        start = self._start + self._length
+        start = self._start + self._length + ahead
         self._pool.keys[layer][:, start : start + keys.shape[1]] = keys
         self._pool.values[layer][:, start : start + keys.shape[1]] = values
 

@@ -55,6 +55,11 @@ class Plan(Protocol):
         """Say which types are multiplied and summed, for the trace."""
         ...
 
+    @property
+    def rounds_alike(self) -> bool:
+        """Whether a row comes out bit for bit the same in passes of every width."""
+        ...
+
     def linear(self, weight: Tensor) -> Linear:
         """Prepare a weight [out, in]; the plan keeps what it needs of it."""
         ...
@@ -79,6 +84,7 @@ class EagerPlan:
     device: torch.device
     dtype: torch.dtype = torch.float32
     name: str = "eager"
+    rounds_alike: bool = False
 
     @property
     def description(self) -> str:
@@ -110,6 +116,7 @@ class PackedPlan:
     dtype: torch.dtype = torch.float32
     name: str = "packed"
     description: str = "float16 weights, float32 sums"
+    rounds_alike: bool = True  # at the widths that passes are padded to
     # until calibrated: the widths measured alike on every processor so far
     widths: tuple[int, ...] = (3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 33)
 

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class LowerRows:
+    """What the first layers have made of the first tokens of a pass, before the pass is run."""
+
+    rows: Tensor  # [m, D], after those layers
+    layers: int  # how many
+
+
+@dataclass(frozen=True)
 class Block:
     """One layer: attention and SwiGLU, each after its norm. Shared by targets and heads."""
 
@@ -42,16 +50,24 @@ class Block:
     down: Linear  # [D, mlp_width]
 
     def __call__(
-        self, x: Tensor, cache: KVCache, turns: tuple[Tensor, Tensor], masks: list[Tensor]
+        self,
+        x: Tensor,
+        cache: KVCache,
+        turns: tuple[Tensor, Tensor],
+        masks: list[Tensor],
+        ahead: int = 0,
     ) -> Tensor:
-        """Return the residual stream after this layer; [n, D] from [n, D]."""
+        """Return the residual stream after this layer; [n, D] from [n, D].
+
+        The rows stand `ahead` positions after what is cached, and on.
+        """
         n = x.shape[0]
         qkv = self.qkv(rms_norm(x, self.attention_norm, self.epsilon))
         turned = self.heads + self.kv_heads
         rows = qkv.view(n, turned + self.kv_heads, self.head_dim)
         both = turn(rows[:, :turned], *turns)
         keys, values = both[:, self.heads :], rows[:, turned:]
-        cache.write(self.index, keys.transpose(0, 1), values.transpose(0, 1))
+        cache.write(self.index, keys.transpose(0, 1), values.transpose(0, 1), ahead)
         x = x + self.output(attend(both[:, : self.heads], cache, self.index, masks))
         inner = self.gate_up(rms_norm(x, self.mlp_norm, self.epsilon))
         gate, up = inner.chunk(2, dim=-1)
@@ -127,7 +143,7 @@ class Transformer:
         index = torch.tensor(ids, device=self.plan.device)
         return functional.embedding(index, self._embedding).to(self.plan.dtype)
 
-    def forward(self, ids: Sequence[int], cache: KVCache) -> Tensor:
+    def forward(self, ids: Sequence[int], cache: KVCache, lower: LowerRows | None = None) -> Tensor:
         """Run one pass over tokens that follow what is cached.
 
         Parameters
@@ -136,6 +152,9 @@ class Transformer:
             n tokens, standing at positions `cache.length` and on.
         cache
             Receives their keys and values; its length grows by n.
+        lower
+            Rows of the first m tokens from `run_lower`, whose keys and values are still in place:
+            those layers are run for the other tokens only.
 
         Returns
         -------
@@ -143,11 +162,36 @@ class Transformer:
             [n, D], after the last layer and before the final norm.
         """
         n = len(ids)
-        width = self.plan.width(n)
-        x = self.embed([*ids, *([0] * (width - n))])
-        x = self._run(x, cache, len(self._blocks))
+        if lower is None:
+            x = self.embed(self._padded(ids))
+        else:
+            done = len(lower.rows)
+            x = lower.rows
+            if done < n:
+                rest = self.run_lower(ids[done:], cache, lower.layers, done)
+                x = torch.cat((x, rest))
+            x = functional.pad(x, (0, 0, 0, self.plan.width(n) - n))
+        x = self._run(x, cache, slice(0 if lower is None else lower.layers, None))
         cache.append(n)
         return x[:n]
+
+    def run_lower(self, ids: Sequence[int], cache: KVCache, layers: int, ahead: int = 0) -> Tensor:
+        """Run the first `layers` layers only; count nothing in the cache.
+
+        Parameters
+        ----------
+        ids
+            n tokens, standing at positions `cache.length + ahead` and on.
+        cache
+            Receives their keys and values in those layers; its length stays.
+
+        Returns
+        -------
+        Tensor
+            [n, D], after those layers.
+        """
+        x = self.embed(self._padded(ids))
+        return self._run(x, cache, slice(layers), ahead)[: len(ids)]
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Score the whole vocabulary; [m, V] in float32 or wider from [m, D]."""
@@ -162,14 +206,17 @@ class Transformer:
         scores = head(rms_norm(hidden, norm, self.config.rms_epsilon))[:m]
         return scores if scores.dtype == torch.float64 else scores.float()
 
-    def _run(self, x: Tensor, cache: KVCache, layers: int) -> Tensor:
-        rows, first = x.shape[0], cache.length
-        cache.reserve(rows)
+    def _padded(self, ids: Sequence[int]) -> list[int]:
+        return [*ids, *([0] * (self.plan.width(len(ids)) - len(ids)))]
+
+    def _run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
+        rows, first = x.shape[0], cache.length + ahead
+        cache.reserve(ahead + rows)
         turns = self._rotary.rows(first, rows)
         group = self.config.heads // self.config.kv_heads
         masks = causal_masks(first, rows, group, x)
-        for block in self._blocks[:layers]:
-            x = block(x, cache, turns, masks)
+        for block in self._blocks[layers]:
+            x = block(x, cache, turns, masks, ahead)
         return x
 
     def _first_layer(self, width: int) -> Tensor:
@@ -178,9 +225,9 @@ class Transformer:
         noise = torch.randn(64, self.config.width, generator=generator)
         noise = noise.to(device=self.plan.device, dtype=self.plan.dtype)
         cache = KVCache(self.new_pool())
-        self._run(noise[40:], cache, 1)  # something to attend to
+        self._run(noise[40:], cache, slice(1))  # something to attend to
         cache.append(24)
-        x = self._run(noise[:width], cache, 1)
+        x = self._run(noise[:width], cache, slice(1))
         scores = self.head(rms_norm(x, self._norm, self.config.rms_epsilon))
         return torch.cat((x, scores), dim=-1)
 

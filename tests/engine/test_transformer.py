@@ -11,6 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from engine.cache import KVCache
 from engine.loading import load_model
 from engine.models.layout import expected_shapes
+from engine.models.transformer import LowerRows
 from engine.models.weights import open_checkpoint
 from engine.prompting import prompt_tokens
 from tests.tiny_model import write_tiny_folder
@@ -146,3 +147,28 @@ def test_rows_of_the_packed_plan_do_not_depend_on_the_width(smollm2: LoadedModel
                 assert torch.equal(together, torch.stack(one_by_one)), width
             else:
                 assert float((together - torch.stack(one_by_one)).abs().max()) < 1e-3, width
+
+
+@pytest.mark.parametrize("plan", ["eager", "packed"])
+@pytest.mark.parametrize("done", [1, 2, 3])
+def test_a_pass_goes_on_from_rows_of_its_lower_layers(
+    tiny_folder: Path, plan: str, done: int
+) -> None:
+    model = load_model(tiny_folder, device="cpu", plan=plan).transformer
+    ids = [7, 9, 11]
+    with torch.inference_mode():
+        whole, parts = KVCache(model.new_pool()), KVCache(model.new_pool())
+        for cache in (whole, parts):
+            model.forward([5] * 20, cache)
+        rows = [model.run_lower([token], parts, 1, at) for at, token in enumerate(ids[:done])]
+        lower = LowerRows(torch.cat(rows), 1)
+        expected = model.forward(ids, whole)
+        found = model.forward(ids, parts, lower)
+    assert parts.length == whole.length == 23
+    if model.plan.rounds_alike:
+        assert torch.equal(found, expected)
+    else:
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    for layer in range(model.config.layers):
+        for one, other in zip(whole.view(layer, 0, 23), parts.view(layer, 0, 23), strict=True):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
