@@ -81,6 +81,11 @@ class TextStream:
         """Whole characters that may yet turn out to begin a stop string."""
         return self._withheld
 
+    @property
+    def begun(self) -> bytes:
+        """Bytes of a character that is not complete yet; with them all bytes are accounted for."""
+        return self._decoder.getstate()[0]
+
     def push(self, token: int) -> str:
         """Take the next token and return the text that it releases, often none."""
         if self.stopped or (self._skip_special and self._tokenizer.is_special(token)):

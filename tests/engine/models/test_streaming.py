@@ -16,7 +16,17 @@ from tests.engine.models.model_files import (
     sentence_piece_backend,
 )
 
-LONGER = (b"\xf0\x9f", b"\x98\x8a", b" \xf0\x9f", b"\xae\xa2", b"\xe5\x8d\x95", b" beta", b"...")
+LONGER = (
+    *(
+        b"\xf0\x9f",
+        b"\x98\x8a",
+        b" \xf0\x9f",
+        b"\xe7\xb0",
+        b"\xae\xa2\xe5\x8d\x95",
+        b"\xe4\xbb\xb7",
+    ),
+    *(b"alpha beta", b" gamma delta", b"hello", b"..."),
+)
 BYTE_LEVEL = Tokenizer(byte_level_backend(LONGER))
 DECODERS = [None, decoders.Metaspace(), decoders.Metaspace(prepend_scheme="never")]
 SENTENCE_PIECE, METASPACE, CONTINUED = (
@@ -58,18 +68,26 @@ def released(ids: list[int], *stops: str) -> list[str]:
     return [*(stream.push(token) for token in ids), stream.flush()]
 
 
+@pytest.mark.case("B01")
 def test_an_emoji_is_released_with_its_last_byte() -> None:
     assert released(tokens(b"\xf0\x9f", b"\x98\x8a")) == ["", "😊", ""]
 
 
+@pytest.mark.case("B02")
+def test_three_bytes_over_two_tokens_raise_nothing() -> None:
+    assert released(tokens(b"\xe7\xb0", b"\xa8")) == ["", "\u7c28", ""]
+
+
+@pytest.mark.case("B04")
 def test_a_space_before_half_a_character_is_kept() -> None:
     assert released(tokens(b" \xf0\x9f", b"\x98\x8a")) == [" ", "😊", ""]
 
 
+@pytest.mark.case("B06")
 def test_a_token_with_the_tail_of_one_character_and_a_whole_next_one() -> None:
-    chunks = released(tokens(b"\xe5", b"\xae\xa2", b"\xe5\x8d\x95", "价"))
-    assert "".join(chunks) == "客单价"
-    assert "�" not in "".join(chunks)
+    ids = tokens(b"\xe5", b"\xae\xa2\xe5\x8d\x95", b"\xe4\xbb\xb7")
+    assert len(ids) == 3
+    assert released(ids) == ["", "客单", "价", ""]
 
 
 def test_half_a_character_at_the_end_is_flushed_once() -> None:
@@ -82,12 +100,14 @@ def test_bytes_that_can_be_no_character_are_shown_at_once() -> None:
     assert released(tokens(b"\xff", "a")) == ["�", "a", ""]
 
 
+@pytest.mark.case("B08")
 def test_byte_fallback_releases_a_character_once() -> None:
     stream = SENTENCE_PIECE.stream()
     ids = [3 + byte for byte in "中".encode()]
     assert [stream.push(token) for token in ids] == ["", "", "中"]
 
 
+@pytest.mark.case("B13")
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
@@ -109,9 +129,11 @@ def _sentence_piece(piece: str) -> int:
     return 2 if piece == "</s>" else 3 + 256 + SENTENCE_PIECES.index(piece)
 
 
+@pytest.mark.case("B09")
 def test_spaces_before_a_full_stop_are_not_cleaned_up() -> None:
     ids = [_sentence_piece("▁▁▁▁"), _sentence_piece(".")]
-    assert CONTINUED.decode(ids) == "    ."
+    assert [*map(CONTINUED.stream().push, ids)] == ["    ", "."]
+    assert CONTINUED.decode(ids) == sentence_piece_backend(DECODERS[2]).decode(ids) == "    ."
     assert SENTENCE_PIECE.decode(ids, at_start=False) == "    ."
 
 
@@ -127,7 +149,7 @@ def test_byte_level_text_is_the_packages_own(ids: list[int], skip: bool) -> None
 
 
 @given(
-    st.lists(st.sampled_from([1, 2, *range(3 + 256, SENTENCE_PIECE.vocabulary)])),
+    st.lists(st.sampled_from([1, 2, *range(3 + 256, SENTENCE_PIECE.vocabulary + 3)])),
     st.booleans(),
     st.sampled_from(DECODERS),
 )
@@ -167,25 +189,49 @@ def test_no_replacement_character_is_shown_for_half_a_character(
         assert shown == text.encode()[:count].decode(errors="ignore")
 
 
+class CountedStop(str):
+    """A stop string that counts the characters that are searched for its beginnings."""
+
+    def __init__(self, _: str) -> None:
+        self.compared = 0
+
+    def startswith(self, beginning: str) -> bool:  # type: ignore[override]  # the stream's own use
+        self.compared += len(beginning)
+        return super().startswith(beginning)
+
+
+@pytest.mark.case("B08")
 def test_every_token_costs_the_same() -> None:
-    pieces = OneByteEach()
-    stream = TextStream(pieces, ["never comes"])
-    for count in range(1, 2001):
-        before = pieces.asked
-        stream.push("中".encode()[count % 3])
-        assert pieces.asked - before <= 2
-        assert len(stream.withheld) < len("never comes")
+    pieces, stop = OneByteEach(), CountedStop("中中never comes")
+    stream = TextStream(pieces, [stop])
+    shown, costs = [], []
+    for token in "中".encode() * 667:  # 2001 tokens
+        asked, compared = pieces.asked, stop.compared
+        shown.append(stream.push(token))
+        costs.append((pieces.asked - asked, stop.compared - compared))
+        assert len(stream.withheld) + len(stream.begun) <= 4
+    shown.append(stream.flush())
+    assert "".join(shown) == "中" * 667
+    assert max(costs[100:200]) == max(costs[-100:]) <= (1, 12)
 
 
+@pytest.mark.case("B19")
 def test_a_stop_string_across_tokens_ends_the_text_there() -> None:
     stream = BYTE_LEVEL.stream(["beta gamma"])
-    ids = tokens("a", " beta", " ", "g", "a", "m", "m", "a", "s", " more")
-    text = "".join(map(stream.push, ids))
-    assert (text, stream.stopped, stream.stop_string) == ("a ", True, "beta gamma")
-    assert stream.push(ids[0]) == stream.flush() == ""
+    ids = tokens("alpha beta", " gamma delta", "hello")
+    assert len(ids) == 3
+    assert [stream.push(token) for token in ids] == ["alpha ", "", ""]
+    assert (stream.stop_string, stream.flush(), stream.withheld) == ("beta gamma", "", "")
+    by_letter = BYTE_LEVEL.stream(["beta gamma"])
+    assert "".join(map(by_letter.push, tokens(*"alpha beta gamma delta"))) == "alpha "
 
 
+@pytest.mark.case("B21")
 def test_only_a_proper_prefix_of_a_stop_string_is_withheld() -> None:
+    stream = BYTE_LEVEL.stream(["<|sep|>"])
+    assert [stream.push(token) for token in tokens("hello", "<", "|", "x")] == [
+        *("hello", "", "", "<|x"),
+    ]
     stream = TextStream(OneByteEach(), ["<|sep|>"])
     assert [stream.push(byte) for byte in b"hello"] == list("hello")
     assert [stream.push(byte) for byte in b"a<|b"] == ["a", "", "", "<|b"]
@@ -193,6 +239,7 @@ def test_only_a_proper_prefix_of_a_stop_string_is_withheld() -> None:
     assert (stream.withheld, stream.flush(), stream.stopped) == ("<|se", "<|se", False)
 
 
+@pytest.mark.case("B22")
 def test_text_is_cut_at_a_stop_inside_a_token() -> None:
     stream = BYTE_LEVEL.stream([".."])
     assert [stream.push(token) for token in tokens("a", "...")] == ["a", ""]
