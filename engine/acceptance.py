@@ -98,8 +98,10 @@ def accept(
     return Verdict(accepted, closing, p_of, q_of, probability, residual)
 
 
-def accept_greedy(target_ids: Sequence[int], tokens: Sequence[int]) -> Verdict:
-    """Apply the rule to one-hot laws: keep tokens while each is the target's argmax.
+def accept_greedy(
+    target_ids: Sequence[int], tokens: Sequence[int], q_draft: Tensor | None = None
+) -> Verdict:
+    """Apply the rule to one-hot laws of the target: keep tokens while each is its argmax.
 
     Parameters
     ----------
@@ -107,13 +109,16 @@ def accept_greedy(target_ids: Sequence[int], tokens: Sequence[int]) -> Verdict:
         The k+1 argmax ids of the target, lowest id on a tie.
     tokens
         The k drafted ids.
+    q_draft
+        [k, V]: the law that each token was drawn from, where the drafter has a temperature of its
+        own; None for one-hot laws. With u < 1 <= 1 / q it decides nothing, and is recorded.
     """
     k = len(tokens)
     accepted = 0
     while accepted < k and tokens[accepted] == target_ids[accepted]:
         accepted += 1
     p_of = tuple(float(tokens[i] == target_ids[i]) for i in range(k))
-    return Verdict(accepted, target_ids[accepted], p_of, (1.0,) * k, 1.0, None)
+    return Verdict(accepted, target_ids[accepted], p_of, _draft_masses(q_draft, tokens), 1.0, None)
 
 
 def _masses(
@@ -125,13 +130,19 @@ def _masses(
         return (), ()
     index = torch.tensor(tokens, device=p_target.device)[:, None]
     p_of = tuple(p_target[:k].gather(1, index)[:, 0].tolist())
-    if q_draft is None:
-        return p_of, (1.0,) * k
+    return p_of, _draft_masses(q_draft, tokens)
+
+
+def _draft_masses(q_draft: Tensor | None, tokens: Sequence[int]) -> tuple[float, ...]:
+    """Return q_draft of each drafted token; each must have been possible."""
+    if q_draft is None or not tokens:
+        return (1.0,) * len(tokens)
+    index = torch.tensor(tokens, device=q_draft.device)[:, None]
     q_of = tuple(q_draft.gather(1, index)[:, 0].tolist())
     for i, mass in enumerate(q_of):
         if not mass > 0.0:
             raise ValueError(f"drafted token {tokens[i]} at {i} has no mass in its own law")
-    return p_of, q_of
+    return q_of
 
 
 def _row(q_draft: Tensor | None, tokens: Sequence[int], i: int, like: Tensor) -> Tensor:

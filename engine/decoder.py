@@ -6,16 +6,15 @@ session prepares the sequence and says when to stop.
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
 
 from engine.acceptance import accept, accept_greedy
-from engine.drafters.protocol import Context, Proposal
+from engine.drafters.protocol import Context, DraftRequest, Proposal
 from engine.emission import emit
 from engine.errors import DraftscopeError
 from engine.judgement import (
@@ -27,12 +26,14 @@ from engine.judgement import (
 )
 from engine.models.settling import settle
 from engine.observation import Observer
-from engine.sampling import greedy_ids, probabilities
-from engine.trace.events import Round, RoundTimes
+from engine.penalties import adjusted
+from engine.sampling import Sampling, probabilities, sound_ids, sound_law
+from engine.trace.events import DraftEnd, Round, RoundTimes
 from engine.uniforms import Purpose, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from collections.abc import Sequence as Ids
 
     from torch import Tensor
 
@@ -40,9 +41,8 @@ if TYPE_CHECKING:
     from engine.emission import Emission, Limits
     from engine.models.streaming import TextStream
     from engine.models.tokenizer import Tokenizer
-    from engine.sampling import Sampling
     from engine.sequence import Sequence
-    from engine.trace.events import FinishReason, Laws
+    from engine.trace.events import FinishReason, Laws, Settings
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,26 @@ class Choice:
     drafter: Drafter | None  # None: plain rounds
     k: int
     sampling: Sampling
+    drafter_sampling: Sampling | None = None  # None: the same
+    k_min: int = 0
+    confidence: float = 0.0
+
+    @classmethod
+    def of(cls, settings: Settings, drafter: Drafter | None) -> Choice:
+        """Take what settings ask of a drafter and of both sides' laws."""
+        return cls(
+            drafter,
+            settings.k,
+            Sampling.of(settings),
+            Sampling.of_drafter(settings),
+            settings.k_min,
+            settings.confidence,
+        )
+
+    def request(self, k: int, uniforms: Ids[float]) -> DraftRequest:
+        """Return what is asked of the drafter in a round that may draft k tokens."""
+        sampling = self.drafter_sampling or self.sampling
+        return DraftRequest(k, sampling, uniforms, self.k_min, self.confidence)
 
 
 class Decoder:
@@ -132,25 +152,36 @@ class Decoder:
             target_cache=span,
             drafter_cache=cache_span(before[1], peak[1], after[1]),
             match=proposal.match,
+            draft_end=proposal.end,
             paced=self.paced,
         )
 
     def _propose(self, position: int) -> Proposal:
         """Draft up to k tokens, never more than the limit leaves beside the closing one."""
         choice = self.choice
-        k = min(choice.k, self._limits.room(position) - 1)
-        if choice.drafter is None or k <= 0:
+        if choice.drafter is None or choice.k == 0:
             return Proposal(())
+        k = min(choice.k, self._limits.room(position) - 1)
+        if k <= 0:
+            return Proposal((), end=DraftEnd.LIMIT)
         uniforms = [uniform(self._seed, position + i, Purpose.DRAFT) for i in range(k)]
-        context = Context(self.sequence.tokens, self.sequence.hidden)
-        return choice.drafter.propose(context, k, choice.sampling, uniforms)
+        proposal = choice.drafter.propose(self._context(), choice.request(k, uniforms))
+        if k < choice.k and len(proposal.tokens) == k:
+            return replace(proposal, end=DraftEnd.LIMIT)
+        return proposal
+
+    def _context(self) -> Context:
+        sequence = self.sequence
+        seen = sequence.seen if self.choice.sampling.remembers else None
+        return Context(sequence.tokens, sequence.hidden, sequence.cache, seen)
 
     def _verify(self, proposal: Proposal) -> tuple[Tensor, Tensor]:
         """Run the round's one pass; hidden rows [k+1, D] and logits [k+1, V]."""
         sequence = self.sequence
         waiting = sequence.tokens[sequence.cache.length :]
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
-        hidden = sequence.model.forward([*waiting, *proposal.tokens], sequence.cache)
+        ids = [*waiting, *proposal.tokens]
+        hidden = sequence.model.forward(ids, sequence.cache, proposal.lower)
         logits = sequence.model.logits(hidden)
         settle(logits.device)  # draft and accept end with reading a number, this phase does not
         return hidden, logits
@@ -158,18 +189,18 @@ class Decoder:
     def _accept(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
         tokens, sampling = proposal.tokens, self.choice.sampling
         k = len(tokens)
-        if sampling.greedy:
-            target_ids = _argmax_ids(logits)
-            verdict = accept_greedy(target_ids, tokens)
-            return Judged(proposal, position, self._seed, logits, None, verdict, tuple(target_ids))
-        p_target = probabilities(logits, sampling)
-        if not math.isfinite(float(p_target.sum())):
-            raise _not_finite()
-        last = Purpose.BONUS if k else Purpose.PLAIN
-        tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
-        closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
-        closings.append(uniform(self._seed, position + k, last))
+        seen = self.sequence.seen if sampling.remembers else None
+        scores = adjusted(logits, sampling, seen, tokens)
         try:
+            if sampling.greedy:
+                ids = sound_ids(scores, "target")
+                verdict = accept_greedy(ids, tokens, proposal.q_draft)
+                return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
+            p_target = sound_law(probabilities(scores, sampling), "target")
+            last = Purpose.BONUS if k else Purpose.PLAIN
+            tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
+            closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
+            closings.append(uniform(self._seed, position + k, last))
             verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
         except ValueError as error:
             raise DraftscopeError(
@@ -192,20 +223,3 @@ class Decoder:
         if self._observer is None:
             return None
         return self._observer.observe(judged, self.choice.sampling)
-
-
-def _argmax_ids(logits: Tensor) -> list[int]:
-    """Return each row's argmax in one transfer, unless what chose it is no number."""
-    ids = greedy_ids(logits)
-    sound = torch.isfinite(logits.gather(1, ids[:, None]))[:, 0]
-    found: list[list[int]] = torch.stack((ids, sound.to(ids.dtype))).tolist()
-    if not all(found[1]):
-        raise _not_finite()
-    return found[0]
-
-
-def _not_finite() -> DraftscopeError:
-    return DraftscopeError(
-        "The target's logits are not finite numbers, so nothing can be drawn from them; "
-        "check its weights, or choose the eager plan (--plan eager)."
-    )

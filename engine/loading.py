@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 import torch
 
 from engine.assets import asset
+from engine.drafters.early import EarlyExitDrafter
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
 from engine.errors import DraftscopeError, out_of_memory
 from engine.models.chat import ChatTemplate, open_chat_template
+from engine.models.layout import count_parameters
 from engine.models.plans import choose_plan
 from engine.models.registry import resolve
 from engine.models.tokenizer import Tokenizer, open_tokenizer
@@ -185,7 +187,8 @@ def make_drafter(
     Parameters
     ----------
     spec
-        "ngram", "head", "model:NAME_OR_PATH", or "none" for plain rounds.
+        "ngram", "head", "model:NAME_OR_PATH", "early:LAYERS" (the target's own first layers), or
+        "none" for plain rounds.
     target
         The drafter runs on its device and plan; a head reads its states.
 
@@ -202,9 +205,31 @@ def make_drafter(
         return _make_head(target)
     if spec.startswith("model:"):
         return _make_small(spec, target, progress, cancelled)
+    if spec.startswith("early:"):
+        return _make_early(spec, target)
     raise DraftscopeError(
-        f"There is no drafter called {spec!r}; choose ngram, head, model:NAME or none."
+        f"There is no drafter called {spec!r}; choose ngram, head, model:NAME, early:LAYERS or "
+        "none."
     )
+
+
+def _make_early(spec: str, target: LoadedModel) -> EarlyExitDrafter:
+    written, most = spec.removeprefix("early:"), target.transformer.config.layers - 1
+    layers = int(written) if written.isascii() and written.isdecimal() else 0
+    if not 1 <= layers <= most:
+        raise DraftscopeError(
+            f"Early exit after {written!r} layers is not possible: {target.info.name} can exit "
+            f"after 1 to {most}, for example early:{max(1, (most + 1) // 3)}."
+        )
+    info = msgspec.structs.replace(
+        target.info,
+        name=f"first {layers} of {most + 1} layers",
+        kind="early",
+        parameters=count_parameters(replace(target.transformer.config, layers=layers)),
+        layers=layers,
+        notes=("It is the target cut short: no weights of its own.",),
+    )
+    return EarlyExitDrafter(target.transformer, layers, info)
 
 
 def _make_head(target: LoadedModel) -> HeadDrafter:

@@ -85,7 +85,7 @@ class Observer:
         p_raw = p_target if plain and p_target is not None else torch.softmax(logits, dim=-1)
         raw_entropies = softmax_entropies(logits, p_raw)
         q_support = _on_support(q_draft, judged.proposal.support)
-        rows = _Rows(self._shown(p_raw, q_support, judged), p_raw, judged)
+        rows = _Rows(self._shown(p_raw, q_support, judged, sampling), p_raw, judged)
         if p_target is None:
             target_entropies = [0.0] * len(raw_entropies)
         else:
@@ -106,13 +106,19 @@ class Observer:
             for row in range(logits.shape[0])
         ]
 
-    def _shown(self, p_raw: Tensor, q_support: Tensor | None, judged: Judged) -> list[list[int]]:
+    def _shown(
+        self, p_raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
+    ) -> list[list[int]]:
         """Return the ids to show of each row: the top of each law, what was drafted and drawn.
 
-        Temperature, top-k and top-p keep the order, so the top of `p_raw` is that of `p_target`.
+        Temperature, top-k, top-p and min-p keep the order, so the top of `p_raw` is that of
+        `p_target`; bias and penalties do not.
         """
         proposal, verdict = judged.proposal, judged.verdict
         union: list[list[int]] = top_ids(p_raw, self._top_n).tolist()
+        if sampling.adjusts:
+            for row, ids in enumerate(_top_of_target(judged, self._top_n)):
+                union[row] += ids
         if q_support is not None:
             best = top_ids(q_support, self._top_n)
             best = best if proposal.support is None else proposal.support[best]
@@ -135,16 +141,14 @@ class _Rows:
         padded = [ids + ids[:1] * (longest - len(ids)) for ids in shown]
         index = torch.tensor(padded, device=p_raw.device)
         self._raw: list[list[float]] = p_raw.gather(1, index).tolist()
-        self._target = _gathered(judged.p_target, index)
+        self._target = _gathered(judged.p_target, index) or _argmaxes(judged, padded)
         self._draft = _gathered(judged.proposal.q_draft, index[: len(judged.proposal.tokens)])
         self._residual = _gathered(
             None if judged.verdict.residual is None else judged.verdict.residual[None],
             index[judged.verdict.accepted :][:1],
         )
-        self._order = [
-            sorted(range(len(ids)), key=lambda i, raw=raw, ids=ids: (-raw[i], ids[i]))  # type: ignore[misc]  # defaults bind the loop's variables
-            for ids, raw in zip(shown, self._raw, strict=True)
-        ]
+        columns = zip(shown, self._target, self._raw, strict=True)
+        self._order = [_falling(*column) for column in columns]
         self._ids = [[ids[i] for i in order] for ids, order in zip(shown, self._order, strict=True)]
 
     def ids(self, row: int) -> list[int]:
@@ -158,11 +162,9 @@ class _Rows:
         rejected = drafted and row == judged.verdict.accepted
         fields: dict[str, Any] = {"ids": ids}
         laws = [("p_raw", self._picked(self._raw, row))]
-        # greedy laws are one-hot, at the target's argmax and at the drafted token
-        argmax = None if judged.target_ids is None else judged.target_ids[row]
-        laws.append(("p_target", self._picked(self._target, row) or _one_hot(ids, argmax)))
+        laws.append(("p_target", self._picked(self._target, row)))
         if drafted:
-            token = judged.proposal.tokens[row]
+            token = judged.proposal.tokens[row]  # a law that is not there is one-hot
             laws.append(("q_draft", self._picked(self._draft, row) or _one_hot(ids, token)))
         if rejected:
             left = None
@@ -179,6 +181,27 @@ class _Rows:
         return () if law is None else tuple(law[row][i] for i in self._order[row])
 
 
+def _falling(ids: list[int], p_target: list[float], p_raw: list[float]) -> list[int]:
+    """Return the order of a row's ids: most probable first, by the law that is drawn from."""
+    return sorted(range(len(ids)), key=lambda i: (-p_target[i], -p_raw[i], ids[i]))
+
+
+def _top_of_target(judged: Judged, count: int) -> list[list[int]]:
+    """Return the ids of the largest entries of each row of p_target."""
+    if judged.p_target is None:
+        assert judged.target_ids is not None
+        return [[token] for token in judged.target_ids]
+    top: list[list[int]] = top_ids(judged.p_target, count).tolist()
+    return top
+
+
+def _argmaxes(judged: Judged, shown: list[list[int]]) -> list[list[float]]:
+    """Return p_target of a greedy target at the ids shown: one-hot at its argmax."""
+    assert judged.target_ids is not None
+    pairs = zip(shown, judged.target_ids, strict=True)
+    return [[float(other == token) for other in ids] for ids, token in pairs]
+
+
 def _gathered(law: Tensor | None, index: Tensor) -> list[list[float]] | None:
     if law is None:
         return None
@@ -186,7 +209,7 @@ def _gathered(law: Tensor | None, index: Tensor) -> list[list[float]] | None:
     return values
 
 
-def _one_hot(ids: tuple[int, ...], token: int | None) -> tuple[float, ...]:
+def _one_hot(ids: tuple[int, ...], token: int) -> tuple[float, ...]:
     return tuple(float(other == token) for other in ids)
 
 
@@ -197,8 +220,14 @@ def _on_support(law: Tensor | None, support: Tensor | None) -> Tensor | None:
 
 def _overlaps(judged: Judged, q_support: Tensor | None) -> list[float]:
     """Return sum(min(p_target, q_draft)) of each drafted row: its probability of acceptance."""
-    if judged.p_target is None or q_support is None:  # one is one-hot at the drafted token
+    if q_support is None:  # one-hot at the drafted token
         return list(judged.verdict.p_target)
+    if judged.p_target is None:  # one-hot at the target's argmax
+        assert judged.target_ids is not None
+        assert judged.proposal.q_draft is not None
+        best = torch.tensor(judged.target_ids[: q_support.shape[0]], device=q_support.device)
+        at_best: list[float] = judged.proposal.q_draft.gather(1, best[:, None])[:, 0].tolist()
+        return at_best
     p_support = _on_support(judged.p_target[: q_support.shape[0]], judged.proposal.support)
     assert p_support is not None
     sums = torch.minimum(p_support, q_support).sum(dim=-1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.decoder import Choice, Decoder
+from engine.penalties import adjusted
 from engine.prefill import Stopped
 from engine.sampling import draw, greedy_ids, probabilities
 from engine.sequence import Sequence
@@ -57,11 +58,12 @@ class Prober:
         length = sequence.cache.length
         begin = time.perf_counter_ns()
         hidden = sequence.model.forward(sequence.tokens[length:], sequence.cache)
-        logits = sequence.model.logits(hidden)
+        seen = sequence.seen if sampling.remembers else None
+        scores = adjusted(sequence.model.logits(hidden), sampling, seen)
         if sampling.greedy:
-            int(greedy_ids(logits)[0])
+            int(greedy_ids(scores)[0])
         else:
-            draw(probabilities(logits, sampling)[0], 0.5)
+            draw(probabilities(scores, sampling)[0], 0.5)
         took = time.perf_counter_ns() - begin
         sequence.cache.truncate(length)
         self._probes_ns += took

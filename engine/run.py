@@ -48,10 +48,25 @@ if TYPE_CHECKING:
 MOST_DRAFTED = 32  # k: beyond it a pass on a CPU costs several of one token
 
 
-def check_settings(settings: Settings) -> Sampling:
-    """Return the sampling of valid settings; a DraftscopeError names what is wrong."""
+def check_settings(settings: Settings, vocabulary: int) -> Sampling:
+    """Return the target's sampling of valid settings; a DraftscopeError names what is wrong."""
     if not 0 <= settings.k <= MOST_DRAFTED:
         raise DraftscopeError(f"k is {settings.k}; choose a number from 0 to {MOST_DRAFTED}.")
+    if not 0 <= settings.k_min <= MOST_DRAFTED:
+        raise DraftscopeError(
+            f"The least number drafted is {settings.k_min}; choose a number from 0 to k."
+        )
+    if not 0.0 <= settings.confidence <= 1.0:
+        raise DraftscopeError(
+            f"The confidence is {settings.confidence}; choose a probability (0 switches it off)."
+        )
+    for token, _ in settings.logit_bias:
+        if token >= vocabulary:
+            raise DraftscopeError(
+                f"The logit bias names token {token}, and the target's last one is "
+                f"{vocabulary - 1}; choose an id of its vocabulary."
+            )
+    Sampling.of_drafter(settings)
     return Sampling.of(settings)
 
 
@@ -87,7 +102,7 @@ class Run:
         self._control = control
         self._id = secrets.token_hex(8)
         self._settings = request.settings
-        self._sampling = check_settings(request.settings)
+        self._sampling = self._checked(request.settings)
         if request.max_new_tokens < 1:
             raise DraftscopeError("The limit of new tokens must be at least 1.")
         if request.top_n < 0:
@@ -100,8 +115,11 @@ class Run:
             len(self._prompt), request.max_new_tokens, target.info.context_length, ends
         )
         self._begun: list[Drafter] = []
-        self._all_greedy = self._sampling.greedy  # in every round so far
+        self._comparable = self._sampling.greedy  # one greedy law in every round so far
         self._text = self._stream()  # made now: an empty stop string is refused before any event
+
+    def _checked(self, settings: Settings) -> Sampling:
+        return check_settings(settings, self._target.transformer.vocabulary)
 
     def events(self) -> Generator[Event, None, None]:
         """Yield the run's events in their order."""
@@ -113,12 +131,11 @@ class Run:
         try:
             yield self._prefill(sequence)
             self._prepare(drafter, sequence)
-            choice = Choice(drafter, self._settings.k, self._sampling)
             decoder = Decoder(
                 sequence,
                 self._target.tokenizer,
                 stream,
-                choice,
+                Choice.of(self._settings, drafter),
                 self._limits,
                 run=self._id,
                 seed=self._request.seed,
@@ -199,15 +216,15 @@ class Run:
         settings = self._control.take_settings()
         if settings is None or settings == self._settings:
             return
-        sampling = check_settings(settings)
+        sampling = self._checked(settings)
         changed = settings.drafter != self._settings.drafter
         drafter = decoder.choice.drafter
         if changed:
             drafter = self._begin_drafter(settings.drafter)
             self._prepare(drafter, decoder.sequence)
         self._settings = settings
-        self._all_greedy = self._all_greedy and sampling.greedy
-        decoder.choice = Choice(drafter, settings.k, sampling)
+        self._comparable = self._comparable and sampling == self._sampling
+        decoder.choice = Choice.of(settings, drafter)
         info = drafter.info if changed and drafter is not None else None
         yield SettingsChanged(
             run=self._id, before_round=index, settings=_traced(settings, drafter), drafter=info
@@ -224,7 +241,7 @@ class Run:
     def _prepare(self, drafter: Drafter | None, sequence: Sequence) -> None:
         """Let the drafter read what is there, outside any round's time."""
         if drafter is not None:
-            context = Context(sequence.tokens, sequence.hidden)
+            context = Context(sequence.tokens, sequence.hidden, sequence.cache)
             drafter.observe(sequence.tokens)
             with torch.inference_mode():
                 drafter.prepare(context, lambda: self._control.stopped)
@@ -243,7 +260,7 @@ class Run:
             stopped=lambda: self._control.stopped,
         )
         yield baseline
-        if self._all_greedy and baseline.complete:  # else the texts need not be one
+        if self._comparable and baseline.complete:  # else the texts need not be one
             model = self._target.transformer
             plain = baseline.token_ids
             yield compare(model, self._pool, self._prompt, emitted, plain, self._id)

@@ -6,7 +6,8 @@ Knows no model, no cache and no generator: the uniforms are passed in. What come
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -19,16 +20,26 @@ if TYPE_CHECKING:
     from engine.trace.events import Settings
 
 _SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
+_LARGEST_SHIFT = 1e4  # of a bias or a penalty: far beyond any logit, and far from overflow
 _NUCLEUS_GUESS = 1024  # rows are cut among this many tokens before all are sorted
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How logits become a law. Temperature 0 is greedy; `top_k` 0 and `top_p` 1 are off."""
+    """How logits become a law. Temperature 0 is greedy; the defaults of the rest are off.
+
+    `engine.trace.events.Settings` says what each field does. `probabilities` takes temperature,
+    top-k, top-p and min-p; bias and penalties move the logits before it (`engine.penalties`).
+    """
 
     temperature: float = 0.0
     top_k: int = 0
     top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature <= 1e6:
@@ -41,11 +52,44 @@ class Sampling:
             )
         if self.top_k < 0:
             raise DraftscopeError(f"top-k is {self.top_k}; choose 0 (off) or a positive number.")
+        if not 0.0 <= self.min_p <= 1.0:
+            raise DraftscopeError(
+                f"min-p is {self.min_p}; choose a number from 0 (off) to 1 (the argmax alone)."
+            )
+        self._check_shifts()
+
+    def _check_shifts(self) -> None:
+        if not 1 / _LARGEST_SHIFT <= self.repetition_penalty <= _LARGEST_SHIFT:
+            raise DraftscopeError(
+                f"The repetition penalty is {self.repetition_penalty}; choose 1 (off) or a number "
+                "above it."
+            )
+        named = [("presence penalty", self.presence_penalty)]
+        named.append(("frequency penalty", self.frequency_penalty))
+        named += [(f"bias of token {token}", added) for token, added in self.logit_bias]
+        for name, value in named:
+            if not -_LARGEST_SHIFT <= value <= _LARGEST_SHIFT:
+                raise DraftscopeError(
+                    f"The {name} is {value}; choose a number from {-_LARGEST_SHIFT:.0f} to "
+                    f"{_LARGEST_SHIFT:.0f} (0 switches it off)."
+                )
+        for token, _ in self.logit_bias:
+            if token < 0:
+                raise DraftscopeError(
+                    f"The logit bias names token {token}; choose an id of the vocabulary."
+                )
 
     @classmethod
     def of(cls, settings: Settings) -> Sampling:
-        """Take the sampling part of a run's settings."""
-        return cls(settings.temperature, settings.top_k, settings.top_p)
+        """Take the sampling part of a run's settings, for the target."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
+
+    @classmethod
+    def of_drafter(cls, settings: Settings) -> Sampling:
+        """Take it for the drafter, which may have a temperature of its own."""
+        own = settings.drafter_temperature
+        shared = cls.of(settings)
+        return shared if own is None else replace(shared, temperature=own)
 
     @property
     def greedy(self) -> bool:
@@ -53,14 +97,55 @@ class Sampling:
         return self.temperature == 0.0
 
     @property
+    def remembers(self) -> bool:
+        """Whether the law depends on what the text holds."""
+        penalties = (self.repetition_penalty, self.presence_penalty, self.frequency_penalty)
+        return penalties != (1.0, 0.0, 0.0)
+
+    @property
+    def adjusts(self) -> bool:
+        """Whether logits are moved before they become a law."""
+        return self.remembers or bool(self.logit_bias)
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether the law is the plain softmax."""
-        return self.temperature == 1.0 and self.top_k == 0 and self.top_p == 1.0
+        return self == Sampling(temperature=1.0)
 
 
 def greedy_ids(logits: Tensor) -> Tensor:
     """Return the argmax of each row, the lowest id where several tie; [n] from [n, V]."""
     return logits.argmax(dim=-1)  # torch returns the first maximum
+
+
+def sound_ids(logits: Tensor, side: str) -> list[int]:
+    """Return each row's argmax in one transfer, unless what chose it is no number.
+
+    Raises
+    ------
+    DraftscopeError
+        Naming the side, "target" or "drafter", whose logits hold a NaN or an infinity.
+    """
+    ids = greedy_ids(logits)
+    sound = torch.isfinite(logits.gather(1, ids[:, None]))[:, 0]
+    found: list[list[int]] = torch.stack((ids, sound.to(ids.dtype))).tolist()
+    if not all(found[1]):
+        raise _not_finite(side)
+    return found[0]
+
+
+def sound_law(law: Tensor, side: str) -> Tensor:
+    """Return a law as it is, unless it holds a NaN; raises as `sound_ids` does."""
+    if not math.isfinite(float(law.sum())):
+        raise _not_finite(side)
+    return law
+
+
+def _not_finite(side: str) -> DraftscopeError:
+    return DraftscopeError(
+        f"The {side}'s logits are not finite numbers, so nothing can be drawn from them; "
+        "check its weights, or choose the eager plan (--plan eager)."
+    )
 
 
 def one_hot(ids: Tensor, vocabulary: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -75,9 +160,9 @@ def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
     Parameters
     ----------
     logits
-        [n, V], any float type.
+        [n, V], any float type; bias and penalties are in them already.
     sampling
-        Temperature first, then top-k, then top-p, as the field applies them.
+        Temperature first, then top-k, top-p and min-p, as the field applies them.
 
     Returns
     -------
@@ -94,7 +179,15 @@ def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
         threshold = wide.topk(sampling.top_k, dim=-1).values[:, -1:]
         wide = wide.masked_fill(wide < threshold, float("-inf"))
     law = torch.softmax(wide, dim=-1)
-    return law if sampling.top_p >= 1.0 else _nucleus(law, sampling.top_p)
+    if sampling.top_p < 1.0:
+        law = _nucleus(law, sampling.top_p)
+    return law if sampling.min_p <= 0.0 else _above_share(law, sampling.min_p)
+
+
+def _above_share(law: Tensor, min_p: float) -> Tensor:
+    """Keep what has at least `min_p` of the largest probability (Nguyen et al. 2024, eq. 2)."""
+    kept = law * (law >= min_p * law.amax(dim=-1, keepdim=True))
+    return kept / kept.sum(dim=-1, keepdim=True)
 
 
 def _nucleus(law: Tensor, top_p: float) -> Tensor:

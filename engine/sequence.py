@@ -8,6 +8,7 @@ import torch
 
 from engine.cache import KVCache
 from engine.models.settling import settle
+from engine.penalties import Seen
 from engine.prefill import feed
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Sequence:
         self.model = model
         self.cache = KVCache(pool)
         self._tokens = list(prompt)
+        self._prompt_length = len(self._tokens)
+        self._seen: Seen | None = None
         plan = model.plan
         self._store = torch.empty(
             max(256, len(self._tokens)), model.config.width, dtype=plan.dtype, device=plan.device
@@ -44,6 +47,18 @@ class Sequence:
     def hidden(self) -> Tensor:
         """[cache.length, D]: the target's states of cached tokens, before its final norm."""
         return self._store[: self.cache.length]
+
+    @property
+    def seen(self) -> Seen:
+        """What prompt and output hold, for penalties; counted from the first time it is asked."""
+        if self._seen is None:
+            prompt, output = (
+                self._tokens[: self._prompt_length],
+                self._tokens[self._prompt_length :],
+            )
+            self._seen = Seen(self.model.vocabulary, self.model.plan.device, prompt)
+            self._seen.extend(output)
+        return self._seen
 
     def prefill(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Read every token but the last. Raises `engine.prefill.Stopped` when stopped."""
@@ -61,6 +76,8 @@ class Sequence:
         `hidden` are the rows of the pass, the first of them that of the last token before it.
         """
         self._tokens.extend(tokens)
+        if self._seen is not None:
+            self._seen.extend(tokens)
         self.cache.truncate(len(self._tokens) - 1)
         self._keep(hidden[: len(tokens)])
 

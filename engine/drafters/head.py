@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.cache import KVCache, PagePool
-from engine.drafters.protocol import Context, Proposal
+from engine.drafters.drafting import Draft
+from engine.drafters.protocol import Proposal
 from engine.models.attention import causal_masks
 from engine.models.rotary import Rotary
 from engine.models.transformer import rms_norm
 from engine.prefill import CHUNK, Stopped
-from engine.sampling import draw, greedy_ids, probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.head_weights import HeadWeights
+    from engine.drafters.protocol import Context, DraftRequest
     from engine.models.transformer import Transformer
-    from engine.sampling import Sampling
     from engine.trace.events import ModelInfo
 
 
@@ -67,29 +67,20 @@ class HeadDrafter:
         """Make the prompt's slots, but for the last one, which the first round makes."""
         self._catch_up(context, len(context.tokens) - 2, stopped)
 
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
-    ) -> Proposal:
-        """Draft k tokens, the first from the target's states, the others from the head's own."""
-        if k == 0 or len(context.tokens) < 2:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+        """Draft up to k tokens, the first from the target's states, the others from its own."""
+        if request.k == 0 or len(context.tokens) < 2:
             return Proposal(())
+        weights = self._weights
+        draft = Draft(context, request, self._target.vocabulary, weights.vocabulary)
         x = self._catch_up(context, len(context.tokens) - 1, lambda: False)[-1:]
-        tokens: list[int] = []
-        laws: list[Tensor] = []
-        for index in range(k):
-            if index:
-                x = self._slots(x, tokens[-1:])
-            scores = self._target.score(x, self._weights.head, self._weights.output_norm)
-            if sampling.greedy:
-                token = int(self._weights.vocabulary[greedy_ids(scores)[0]])
-            else:
-                law = self._spread(probabilities(scores, sampling))
-                token = draw(law[0], uniforms[index])
-                laws.append(law)
-            tokens.append(token)
-        if not laws:
-            return Proposal(tuple(tokens))
-        return Proposal(tuple(tokens), torch.cat(laws), self._weights.vocabulary)
+        while not draft.full:
+            if draft.tokens:
+                x = self._slots(x, draft.tokens[-1:])
+            scores = self._target.score(x, weights.head, weights.output_norm)
+            if draft.extend(scores) is None:
+                break
+        return draft.proposal()
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop the slots that the head fed to itself."""
@@ -139,9 +130,3 @@ class HeadDrafter:
         x = weights.block(weights.fuse(joined), self._cache, turns, masks)
         self._cache.append(n)
         return x[:n]
-
-    def _spread(self, law: Tensor) -> Tensor:
-        """Put a law over the head's ids into the target's vocabulary; [1, V] from [1, R]."""
-        full = torch.zeros(1, self._target.vocabulary, dtype=law.dtype, device=law.device)
-        full[:, self._weights.vocabulary] = law
-        return full

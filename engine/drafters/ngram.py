@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.drafters.protocol import Context, Proposal
-from engine.trace.events import Match, ModelInfo
+from engine.drafters.protocol import Proposal
+from engine.trace.events import DraftEnd, Match, ModelInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from engine.sampling import Sampling
+    from engine.drafters.protocol import Context, DraftRequest
 
 
 class NgramDrafter:
@@ -50,21 +50,22 @@ class NgramDrafter:
         """Index the prompt."""
         self._read(context.tokens)
 
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
-    ) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal:
         """Copy up to k tokens from the match; none if nothing matches."""
         self._read(context.tokens)
         match = self._followed() or self._look_up()
         self._source = match
-        if match is None or k == 0:
+        if request.k == 0:
             return Proposal(())
-        copied = self._tokens[match.start : match.start + k]
+        if match is None:
+            return Proposal((), end=DraftEnd.NO_MATCH)
+        copied = self._tokens[match.start : match.start + request.k]
         for index, token in enumerate(copied):
             if token in self._end_tokens:
                 copied = copied[:index]
                 break
-        return Proposal(tuple(copied), match=match) if copied else Proposal(())
+        end = DraftEnd.NO_MATCH if len(copied) < request.k else None
+        return Proposal(tuple(copied), match=match if copied else None, end=end)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Follow the source along with the committed tokens, or lose it at the first difference."""

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import KVCache
+    from engine.models.transformer import LowerRows
+    from engine.penalties import Seen
     from engine.sampling import Sampling
-    from engine.trace.events import Match, ModelInfo
+    from engine.trace.events import DraftEnd, Match, ModelInfo
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Proposal:
     q_draft: Tensor | None = None  # [k, V]; None: deterministic, one-hot at the tokens
     support: Tensor | None = None  # [R]: the only ids that q_draft can hold mass at; None: all V
     match: Match | None = None  # n-gram: where the tokens were copied from
+    end: DraftEnd | None = None  # why there are fewer than were asked for
+    lower: LowerRows | None = None  # early exit: what the verifying pass need not compute again
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,23 @@ class Context:
 
     tokens: Sequence[int]  # prompt + emitted, T of them
     hidden: Tensor  # [T-1 or more, D]: the target's states, before its final norm
+    cache: KVCache | None = None  # the target's own; early exit works past its length
+    seen: Seen | None = None  # what the text holds, where the sampling asks for it
+
+
+@dataclass(frozen=True)
+class DraftRequest:
+    """How a drafter is to draft in one round.
+
+    `uniforms[i]` draws token i. The draft ends early, before a draw, where the drafter's largest
+    probability (at temperature 1) is below `confidence`; not before `k_min` tokens.
+    """
+
+    k: int
+    sampling: Sampling
+    uniforms: Sequence[float] = ()
+    k_min: int = 0
+    confidence: float = 0.0
 
 
 class Drafter(Protocol):
@@ -52,13 +73,11 @@ class Drafter(Protocol):
         """Read the prompt ahead of the first round, so that no round's time contains it."""
         ...
 
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
-    ) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal:
         """Draft up to k tokens to follow `context.tokens`.
 
         It may stop before drawing another token; a token once drawn is in the proposal and will be
-        verified, or the law would be biased. `uniforms[i]` draws token i.
+        verified, or the law would be biased.
         """
         ...
 

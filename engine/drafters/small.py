@@ -5,22 +5,23 @@ Knows a transformer, a cache and sampling; no rule and no target.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from engine.cache import KVCache
-from engine.drafters.protocol import Context, Proposal
+from engine.drafters.drafting import Draft
 from engine.prefill import feed
-from engine.sampling import draw, greedy_ids, probabilities
+from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
+    from engine.drafters.protocol import Context, DraftRequest, Proposal
     from engine.models.transformer import Transformer
-    from engine.sampling import Sampling
     from engine.trace.events import ModelInfo
 
 
@@ -54,34 +55,31 @@ class SmallModelDrafter:
 
         A text that reaches past this model's context is not read: nothing is drafted there.
         """
-        if len(context.tokens) >= self.info.context_length:
+        if len(context.tokens) > self.info.context_length:
             return
         waiting = context.tokens[self._cache.length : len(context.tokens) - 1]
         if waiting:
             feed(self._model, waiting, self._cache, stopped=stopped)
 
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Sequence[float]
-    ) -> Proposal:
-        """Draft k tokens; each is fed before the next is drawn, the last one is not."""
-        room = self.info.context_length - len(context.tokens)
-        if k == 0 or k > room:  # past the drafter's own context rounds are plain
-            return Proposal(())
+    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+        """Draft up to k tokens; each is fed before the next is drawn, the last one is not."""
+        # the last token drawn is not fed, so it may stand just past this model's context
+        room = max(0, self.info.context_length - len(context.tokens) + 1)
+        asked = request.k
+        if asked > room:  # at the end of the drafter's own context drafts get shorter, then stop
+            request = replace(request, k=room)
+        draft = Draft(context, request, self._vocabulary)
         waiting: Sequence[int] = context.tokens[self._cache.length :]
-        tokens: list[int] = []
-        laws: list[Tensor] = []
-        for index in range(k):
+        while not draft.full:
             hidden = feed(self._model, waiting, self._cache)[-1:]
-            logits = self._fit(self._model.logits(hidden))
-            if sampling.greedy:
-                token = int(greedy_ids(logits)[0])
-            else:
-                law = probabilities(logits, sampling)
-                token = draw(law[0], uniforms[index])
-                laws.append(law)
-            tokens.append(token)
+            token = draft.extend(self._fit(self._model.logits(hidden)))
+            if token is None:
+                break
             waiting = [token]
-        return Proposal(tuple(tokens), torch.cat(laws) if laws else None)
+        proposal = draft.proposal()
+        if asked > room and draft.full:
+            return replace(proposal, end=DraftEnd.CONTEXT)
+        return proposal
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop what was drafted and not kept."""

@@ -5,6 +5,7 @@ Names are those of Hugging Face folders. Letters: V vocabulary, D width, H heads
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -51,6 +52,11 @@ def expected_shapes(config: ModelConfig) -> dict[str, Shape]:
     if not config.tied:
         shapes[HEAD] = (config.vocabulary, config.width)
     return shapes
+
+
+def count_parameters(config: ModelConfig) -> int:
+    """Return the number of weights; a tied head counts once."""
+    return sum(math.prod(shape) for shape in expected_shapes(config).values())
 
 
 def settle_head(

@@ -6,7 +6,6 @@ device, no transformer and no tokenizer.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,7 +15,7 @@ import torch
 from engine.errors import DraftscopeError
 from engine.models.files import PICKLES
 from engine.models.gguf_reader import open_gguf
-from engine.models.layout import expected_shapes
+from engine.models.layout import count_parameters, expected_shapes
 from engine.models.safetensors_reader import open_folder
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Checkpoint:
     @property
     def parameters(self) -> int:
         """Number of weights; a tied head counts once."""
-        return sum(math.prod(shape) for shape in expected_shapes(self.config).values())
+        return count_parameters(self.config)
 
     def shapes(self, name: str) -> Shape:
         """Return a tensor's shape, rows first."""

@@ -15,7 +15,7 @@ from engine.trace.events import ModelInfo
 if TYPE_CHECKING:
     from collections.abc import Sequence as Ids
 
-    from engine.drafters.protocol import Context, Drafter
+    from engine.drafters.protocol import Context, Drafter, DraftRequest
     from engine.loading import LoadedModel
     from engine.trace.events import Round
 
@@ -38,11 +38,9 @@ class Scripted:
     def prepare(self, context: Context, stopped: object) -> None:
         """Nothing to read."""
 
-    def propose(
-        self, context: Context, k: int, sampling: Sampling, uniforms: Ids[float]
-    ) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal:
         at = len(context.tokens) - len(PROMPT)
-        return Proposal(tuple(self._text[at : at + k]))
+        return Proposal(tuple(self._text[at : at + request.k]))
 
     def observe(self, tokens: Ids[int]) -> None:
         """Nothing to drop."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
     from engine.loading import LoadedModel
+    from engine.models.transformer import LowerRows
 
 
 @pytest.fixture(scope="module")
@@ -303,9 +304,9 @@ def test_a_round_has_exactly_one_pass(
     passes: list[int] = []
     forward = exact_target.transformer.forward
 
-    def counted(ids: Ids[int], cache: KVCache) -> torch.Tensor:
+    def counted(ids: Ids[int], cache: KVCache, lower: LowerRows | None = None) -> torch.Tensor:
         passes.append(len(ids))
-        return forward(ids, cache)
+        return forward(ids, cache, lower)
 
     monkeypatch.setattr(exact_target.transformer, "forward", counted)
     _, rounds, _ = decode(exact_target, Scripted(plain), k=4, count=20)

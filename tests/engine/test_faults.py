@@ -12,7 +12,7 @@ from engine import DraftscopeError, LoadingCancelled, RunRequest, Session, Setti
 from engine.benchmarks.decoding import bench
 from engine.check.greedy import check_greedy
 from engine.control import Control
-from engine.drafters.protocol import Proposal
+from engine.drafters.protocol import DraftRequest, Proposal
 from engine.loading import choose_device, load_model, make_drafter
 from engine.sequence import Sequence
 from engine.trace.events import FinishReason, Round, RunFinished
@@ -66,9 +66,9 @@ def test_logits_that_are_no_numbers_end_the_run_with_a_sentence(
 
 def test_a_drafters_broken_law_ends_the_run_with_a_sentence(session: Session) -> None:
     class Broken(Scripted):
-        def propose(self, context: object, k: int, *_: object) -> Proposal:
-            law = torch.full((k, session.target.info.vocabulary), torch.nan)
-            return Proposal((7,) * k, law)
+        def propose(self, context: object, request: DraftRequest) -> Proposal:
+            law = torch.full((request.k, session.target.info.vocabulary), torch.nan)
+            return Proposal((7,) * request.k, law)
 
     session.add_drafter("broken", Broken([]))
     events = list(session.run(RunRequest(prompt="hello", settings=SAMPLED)))

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from engine.assets import asset
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
-from engine.drafters.protocol import Context
+from engine.drafters.protocol import Context, DraftRequest
 from engine.errors import DraftscopeError
 from engine.loading import HEAD_FILE, make_drafter
 from engine.prompting import prompt_tokens
@@ -98,7 +98,7 @@ def test_the_law_is_the_readmes(
     target = smollm2_eager.transformer
     context = Context(sequence.tokens, sequence.hidden)
     with torch.inference_mode():
-        proposal = head.propose(context, 3, Sampling(1.0), [0.0, 0.0, 0.0])
+        proposal = head.propose(context, DraftRequest(3, Sampling(1.0), [0.0, 0.0, 0.0]))
         greedy = head_again(head, context)
         table = target.embed(list(range(target.config.vocabulary)))
         expected = reference_laws(
@@ -115,7 +115,7 @@ def test_the_law_is_the_readmes(
 def head_again(head: HeadDrafter, context: Context) -> tuple[int, ...]:
     """Draft greedily at the same place after dropping what was drafted."""
     head.observe(context.tokens)
-    return head.propose(context, 3, Sampling(), []).tokens
+    return head.propose(context, DraftRequest(3, Sampling(), [])).tokens
 
 
 def test_self_fed_slots_are_dropped_and_made_again_from_the_targets_states(
@@ -124,7 +124,7 @@ def test_self_fed_slots_are_dropped_and_made_again_from_the_targets_states(
     length = len(sequence.tokens)
     with torch.inference_mode():
         context = Context(sequence.tokens, sequence.hidden)
-        first = head.propose(context, 4, Sampling(), [])
+        first = head.propose(context, DraftRequest(4, Sampling(), []))
         assert head.cache.length == length - 1 + 3
         head.observe(sequence.tokens)
         assert head.cache.length == length - 1
@@ -133,9 +133,13 @@ def test_self_fed_slots_are_dropped_and_made_again_from_the_targets_states(
         hidden = sequence.model.forward(ids, sequence.cache)
         sequence.commit((first.tokens[0], 260), hidden)
         head.observe(sequence.tokens)
-        followed = head.propose(Context(sequence.tokens, sequence.hidden), 2, Sampling(), [])
+        followed = head.propose(
+            Context(sequence.tokens, sequence.hidden), DraftRequest(2, Sampling(), [])
+        )
         head.begin()
-        fresh = head.propose(Context(sequence.tokens, sequence.hidden), 2, Sampling(), [])
+        fresh = head.propose(
+            Context(sequence.tokens, sequence.hidden), DraftRequest(2, Sampling(), [])
+        )
     assert followed.tokens == fresh.tokens
 
 
@@ -143,7 +147,7 @@ def test_mass_lies_on_the_heads_own_vocabulary_only(sequence: Sequence, head: He
     # A59: q_draft is looked up in the target's id space
     with torch.inference_mode():
         context = Context(sequence.tokens, sequence.hidden)
-        proposal = head.propose(context, 2, Sampling(1.0), [0.3, 0.7])
+        proposal = head.propose(context, DraftRequest(2, Sampling(1.0), [0.3, 0.7]))
     assert proposal.q_draft is not None
     assert proposal.support is not None
     outside = torch.ones(proposal.q_draft.shape[1], dtype=torch.bool)
@@ -164,7 +168,9 @@ def test_padding_of_a_pass_is_no_slot(
     laws = []
     for drafter in (padded, head):
         with torch.inference_mode():
-            proposal = drafter.propose(context, 4, Sampling(1.0), [0.2, 0.2, 0.2, 0.2])
+            proposal = drafter.propose(
+                context, DraftRequest(4, Sampling(1.0), [0.2, 0.2, 0.2, 0.2])
+            )
         assert drafter.cache.length == len(sequence.tokens) - 1 + 3
         assert proposal.q_draft is not None
         laws.append((proposal.tokens, proposal.q_draft))

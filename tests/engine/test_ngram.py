@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.ngram import NgramDrafter
-from engine.drafters.protocol import Context, Proposal
+from engine.drafters.protocol import Context, DraftRequest, Proposal
 from engine.sampling import Sampling
 
 NOTHING = torch.empty(0, 1)
 
 
 def propose(drafter: NgramDrafter, tokens: list[int], k: int = 4) -> Proposal:
-    return drafter.propose(Context(tokens, NOTHING), k, Sampling(), [])
+    return drafter.propose(Context(tokens, NOTHING), DraftRequest(k, Sampling(), []))
 
 
 def test_it_copies_what_followed_the_latest_earlier_occurrence() -> None:

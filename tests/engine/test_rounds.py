@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from engine.drafters.protocol import Context, Proposal
+    from engine.drafters.protocol import Context, DraftRequest, Proposal
     from engine.loading import LoadedModel
 
 SEED = 11
@@ -45,9 +45,9 @@ def test_each_uniform_is_that_of_its_position_and_purpose(
     verdicts: list[tuple[list[float], list[float]]] = []
     propose = near.propose
 
-    def drafted(context: Context, k: int, sampling: Sampling, uniforms: Ids[float]) -> Proposal:
-        drafts.append(list(uniforms))
-        return propose(context, k, sampling, uniforms)
+    def drafted(context: Context, request: DraftRequest) -> Proposal:
+        drafts.append(list(request.uniforms))
+        return propose(context, request)
 
     def judged(
         p_target: torch.Tensor,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from engine.drafters.protocol import Context
+from engine.drafters.protocol import Context, DraftRequest
 from engine.drafters.small import SmallModelDrafter
 from engine.loading import LoadedModel, load_model
 from engine.sampling import Sampling, draw
@@ -31,9 +31,9 @@ def test_the_law_is_cut_or_padded_to_the_targets_vocabulary(
     drafter = SmallModelDrafter(near.transformer, near.info, "model:near", vocabulary)
     with torch.inference_mode():
         context = Context(TOKENS, torch.empty(0, 1))
-        proposal = drafter.propose(context, 4, Sampling(1.5), [0.1, 0.5, 0.9, 0.999])
+        proposal = drafter.propose(context, DraftRequest(4, Sampling(1.5), [0.1, 0.5, 0.9, 0.999]))
         drafter.begin()
-        greedy = drafter.propose(context, 4, Sampling(), [])
+        greedy = drafter.propose(context, DraftRequest(4, Sampling(), []))
     assert proposal.q_draft is not None
     assert proposal.q_draft.shape == (4, vocabulary)
     assert proposal.q_draft.sum(dim=-1).tolist() == pytest.approx([1.0] * 4)
@@ -49,7 +49,7 @@ def test_each_token_is_drawn_with_its_uniform_from_the_law_that_is_scored(
     uniforms = [0.1, 0.7, 0.4, 0.95]
     with torch.inference_mode():
         context = Context(TOKENS, torch.empty(0, 1))
-        proposal = drafter.propose(context, 4, Sampling(1.2, top_p=0.9), uniforms)
+        proposal = drafter.propose(context, DraftRequest(4, Sampling(1.2, top_p=0.9), uniforms))
     assert proposal.q_draft is not None
     drawn = [draw(law, u) for law, u in zip(proposal.q_draft, uniforms, strict=True)]
     assert list(proposal.tokens) == drawn

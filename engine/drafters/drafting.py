@@ -1,0 +1,102 @@
+"""One round's draft as it grows: draw a token, keep its law, stop before a draw when unsure.
+
+Shared by every drafter that has logits. Knows sampling and penalties; no model and no cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.drafters.protocol import Proposal
+from engine.penalties import adjusted
+from engine.sampling import draw, probabilities, sound_ids, sound_law
+from engine.trace.events import DraftEnd
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.drafters.protocol import Context, DraftRequest
+    from engine.models.transformer import LowerRows
+
+
+class Draft:
+    """The tokens drawn so far in one round, and the law that each came from.
+
+    Parameters
+    ----------
+    context, request
+        As the drafter was asked.
+    vocabulary
+        The target's V; laws are given in it.
+    support
+        [R], the ids that the drafter's columns stand for; None: all V in order.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        request: DraftRequest,
+        vocabulary: int,
+        support: Tensor | None = None,
+    ) -> None:
+        self.tokens: list[int] = []
+        self._context = context
+        self._request = request
+        self._vocabulary = vocabulary
+        self._support = support
+        self._laws: list[Tensor] = []
+        self._unsure = False
+
+    @property
+    def full(self) -> bool:
+        """Whether as many tokens were drawn as were asked for."""
+        return len(self.tokens) >= self._request.k
+
+    def extend(self, logits: Tensor) -> int | None:
+        """Draw the next token from logits [1, V] or [1, R]; None where the drafter is unsure.
+
+        Whether to draw is decided by the law alone and before the draw: a token once drawn is in
+        the proposal.
+        """
+        request, sampling = self._request, self._request.sampling
+        if self._too_unsure(logits):
+            self._unsure = True
+            return None
+        scores = adjusted(logits, sampling, self._context.seen, self.tokens, self._support)
+        if sampling.greedy:
+            column = sound_ids(scores, "drafter")[0]
+        else:
+            law = sound_law(probabilities(scores, sampling), "drafter")
+            column = draw(law[0], request.uniforms[len(self.tokens)])
+            self._laws.append(self._spread(law))
+        token = column if self._support is None else int(self._support[column])
+        self.tokens.append(token)
+        return token
+
+    def proposal(self, lower: LowerRows | None = None) -> Proposal:
+        """Return what was drawn."""
+        return Proposal(
+            tuple(self.tokens),
+            torch.cat(self._laws) if self._laws else None,
+            self._support if self._laws else None,
+            end=DraftEnd.UNSURE if self._unsure else None,
+            lower=lower,
+        )
+
+    def _too_unsure(self, logits: Tensor) -> bool:
+        """Return whether the largest probability, at temperature 1, is below what was asked."""
+        request = self._request
+        if request.confidence <= 0.0 or len(self.tokens) < request.k_min:
+            return False
+        wide = logits if logits.dtype == torch.float64 else logits.float()
+        return float(torch.softmax(wide, dim=-1).amax()) < request.confidence
+
+    def _spread(self, law: Tensor) -> Tensor:
+        """Put a law over some ids into the target's vocabulary; [1, V] from [1, R]."""
+        if self._support is None:
+            return law
+        full = torch.zeros(1, self._vocabulary, dtype=law.dtype, device=law.device)
+        full[:, self._support] = law
+        return full
