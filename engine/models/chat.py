@@ -17,7 +17,7 @@ from jinja2.exceptions import SecurityError
 
 from engine.errors import DraftscopeError
 from engine.models.config import token_text
-from engine.models.files import LFS_POINTER, lfs_pointer, read_json_if_there, unreadable
+from engine.models.files import read_json_if_there, read_text
 from engine.models.gguf_header import read_header
 from engine.models.template_sandbox import MOST_TEXT, BoundedEnvironment, BoundExceeded, Budget
 
@@ -182,7 +182,7 @@ def _from_folder(folder: Path) -> ChatTemplate | None:
     }
     alone = folder / "chat_template.jinja"
     if alone.is_file():
-        return ChatTemplate(_read_text(alone), special)
+        return ChatTemplate(read_text(alone), special)
     source = config.get("chat_template")
     if isinstance(source, list):
         named = {
@@ -192,19 +192,6 @@ def _from_folder(folder: Path) -> ChatTemplate | None:
         }
         source = named.get("default")
     return ChatTemplate(source, special) if isinstance(source, str) else None
-
-
-def _read_text(path: Path) -> str:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if content.startswith(LFS_POINTER):
-        raise lfs_pointer(path)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DraftscopeError(f"{path.name} is not UTF-8 text. Download it again.") from error
 
 
 def _from_gguf(path: Path) -> ChatTemplate | None:

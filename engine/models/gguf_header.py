@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from engine.errors import DraftscopeError
-from engine.models.files import LFS_POINTER, head, lfs_pointer, unreadable
+from engine.models.files import head, refuse_stand_in, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,20 +131,14 @@ def read_header(path: Path) -> GgufHeader:
 
 def _check_magic(path: Path) -> None:
     start = head(path)
-    if start.startswith(LFS_POINTER):
-        raise lfs_pointer(path)
-    if start.lstrip()[:1] == b"<":
-        raise DraftscopeError(
-            f"{path.name} is a web page, not a model: the download went to the wrong address. "
-            "Download the file itself."
-        )
-    swapped = start[:4] == b"GGUF" and len(start) >= 8 and start[4:6] == b"\0\0"
+    swapped = start[:4] == b"GGUF" and 0 < int.from_bytes(start[4:8], "big") < 256
     if start[:4] == b"FUGG" or swapped:
         raise DraftscopeError(
             f"{path.name} is a big-endian GGUF file, which is not supported. "
             "Get the little-endian file of the model."
         )
     if start[:4] != b"GGUF":
+        refuse_stand_in(path, start)
         raise DraftscopeError(
             f"{path.name} is not a GGUF file: it does not start with GGUF. Download it again."
         )
