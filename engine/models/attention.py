@@ -3,11 +3,13 @@
 Knows queries, a cache and nothing of models. Every product has the same shape whatever the length
 of the context, and blocks are summed one after another, so a row's result depends neither on how
 many rows the pass has nor on how far past the row the cache reaches: masked positions add exact
-zeros at the end. That is what lets plain and speculative decoding round alike (DECISIONS.md).
+zeros. That is what lets plain and speculative decoding round alike (DECISIONS.md). Blocks that lie
+before every row's sliding window are left out: all they would add is zeros.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -20,25 +22,40 @@ if TYPE_CHECKING:
     from engine.cache import KVCache
 
 
-def causal_masks(first: int, rows: int, group: int, like: Tensor) -> list[Tensor]:
-    """Return one additive mask a block, each [rows * group, BLOCK] of 0 and -inf.
+@dataclass(frozen=True)
+class Mask:
+    """What a pass may see of one block."""
 
-    Row i stands at position `first + i` and sees itself and what came before; each row is repeated
-    for the `group` query heads that share a key head.
+    begin: int  # position of the block's first key
+    added: Tensor  # [rows * group, BLOCK], 0 or -inf
+
+
+def causal_masks(
+    first: int, rows: int, group: int, like: Tensor, window: int | None = None
+) -> list[Mask]:
+    """Return one mask for each block that a row sees, in the order of positions.
+
+    Row i stands at position `first + i` and sees itself and what came before, within a sliding
+    `window` only the positions less than so many before it. So every row sees something, and a
+    block that is wholly hidden from it adds exp(-inf) = 0. Each row is repeated for the `group`
+    query heads that share a key head.
     """
     last = first + torch.arange(rows, device=like.device)
+    seen_from = 0 if window is None else max(0, first - window + 1)
     masks = []
-    for begin in range(0, first + rows, BLOCK):
+    for begin in range(seen_from // BLOCK * BLOCK, first + rows, BLOCK):
         position = begin + torch.arange(BLOCK, device=like.device)
         hidden = position[None, :] > last[:, None]
+        if window is not None:
+            hidden |= position[None, :] <= last[:, None] - window
         mask = torch.zeros(
             rows, BLOCK, dtype=torch.promote_types(like.dtype, torch.float32), device=like.device
         ).masked_fill_(hidden, float("-inf"))
-        masks.append(mask.repeat_interleave(group, dim=0))
+        masks.append(Mask(begin, mask.repeat_interleave(group, dim=0)))
     return masks
 
 
-def attend(queries: Tensor, cache: KVCache, layer: int, masks: list[Tensor]) -> Tensor:
+def attend(queries: Tensor, cache: KVCache, layer: int, masks: list[Mask]) -> Tensor:
     """Attend from `n` rows to all cached positions that the masks allow.
 
     Parameters
@@ -50,7 +67,7 @@ def attend(queries: Tensor, cache: KVCache, layer: int, masks: list[Tensor]) -> 
     layer
         Which layer of the cache.
     masks
-        From `causal_masks`, one a block.
+        From `causal_masks`, one for each block that is read.
 
     Returns
     -------
@@ -58,14 +75,15 @@ def attend(queries: Tensor, cache: KVCache, layer: int, masks: list[Tensor]) -> 
         [n, heads * head_dim] in the queries' type; sums are float32 or wider.
     """
     n, heads, head_dim = queries.shape
-    blocks = [cache.view(layer, i * BLOCK, (i + 1) * BLOCK) for i in range(len(masks))]
+    blocks = [cache.view(layer, mask.begin, mask.begin + BLOCK) for mask in masks]
     kv_heads = blocks[0][0].shape[0]
     group = heads // kv_heads
     rows = queries.view(n, kv_heads, group, head_dim).transpose(0, 1)
     rows = rows.reshape(kv_heads, n * group, head_dim)
     scale = head_dim**-0.5
     scores = [
-        _scores(rows, keys, mask, scale) for (keys, _), mask in zip(blocks, masks, strict=True)
+        _scores(rows, keys, mask.added, scale)
+        for (keys, _), mask in zip(blocks, masks, strict=True)
     ]
     peak = scores[0].amax(dim=-1, keepdim=True)
     for block in scores[1:]:

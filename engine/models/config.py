@@ -1,40 +1,22 @@
-"""What a model is: its sizes and constants, from config.json or from a GGUF file's metadata.
+"""What a model is: its sizes and constants, whatever file they were read from.
 
-The plain Llama family only; everything else is refused by name. Knows no torch and no tensor:
-`layout` says which tensors a config asks for, the readers find them.
+Knows no torch, no tensor and no file: `config_folder` and `config_gguf` read them, `layout` says
+which tensors a config asks for, the readers find those.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from engine.errors import DraftscopeError
-from engine.models.end_tokens import (
-    end_tokens_of_folder,
-    end_tokens_of_gguf,
-    token_ids,
-    token_text,
-)
-from engine.models.files import read_json
+from engine.models.end_tokens import end_tokens_of_folder, end_tokens_of_gguf, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from engine.models.rope_scaling import RopeScaling
 
-__all__ = [
-    "SUPPORTED",
-    "ModelConfig",
-    "config_from_folder",
-    "config_from_gguf",
-    "end_tokens_of_folder",
-    "end_tokens_of_gguf",
-    "token_text",
-]
+__all__ = ["ModelConfig", "end_tokens_of_folder", "end_tokens_of_gguf", "token_text"]
 
-SUPPORTED = "Supported is the plain Llama family (model type llama, rotary positions unscaled)."
 MOST_LAYERS = 4096  # a bound for damaged files, far above any model
 
 
@@ -46,14 +28,33 @@ class ModelConfig:
 
     Attributes
     ----------
+    architecture
+        Model type of a folder, architecture of a GGUF file.
     vocabulary
         V, rows of the embedding; may be padded beyond the tokenizer's own vocabulary.
     head_dim
         Of one head; `heads * head_dim` need not be `width`.
+    context_length
+        Tokens that a text may have.
     tied
         Whether the head multiplies by the embedding; the file decides where it disagrees.
     end_tokens
         Ids that end a text, in rising order.
+    qkv_bias, output_bias, mlp_bias
+        Whether queries, keys and values, the attention's output, the three layers of the MLP add
+        a bias.
+    head_norms
+        Whether queries and keys are normed over each head before they turn.
+    fused
+        Whether the file holds queries, keys and values in one tensor, and gate and up in another.
+    rotary_width
+        Coordinates of a head that turn, the first ones; None for all of them.
+    scaling
+        Rule that changes the rotary frequencies; None where they are plain.
+    window
+        A row sees the positions less than so many before it, itself one of them.
+    windowed
+        Layers in which that holds, in rising order; the others see everything.
     """
 
     architecture: str
@@ -70,6 +71,15 @@ class ModelConfig:
     tied: bool
     bos_token: int | None
     end_tokens: tuple[int, ...]
+    qkv_bias: bool = False
+    output_bias: bool = False
+    mlp_bias: bool = False
+    head_norms: bool = False
+    fused: bool = False
+    rotary_width: int | None = None
+    scaling: RopeScaling | None = None
+    window: int | None = None
+    windowed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = ("vocabulary", "layers", "width", "heads", "kv_heads", "head_dim", "mlp_width")
@@ -89,160 +99,33 @@ class ModelConfig:
                 f"The model's configuration is inconsistent: {self.heads} heads, {self.kv_heads} "
                 f"key/value heads, head size {self.head_dim}. Download the model again."
             )
-
-
-def config_from_folder(folder: Path) -> ModelConfig:
-    """Read config.json of a Hugging Face folder (a nested `text_config` wins over the outside).
-
-    Raises
-    ------
-    DraftscopeError
-        If config.json is missing, incomplete, or of a family that is not supported.
-    """
-    path = folder / "config.json"
-    if not path.is_file():
-        raise DraftscopeError(
-            f"The folder {folder.name} has no config.json, so its weights cannot be understood. "
-            "Copy config.json beside them."
-        )
-    outside = read_json(path)
-    inside = outside.get("text_config")
-    values = {**outside, **inside} if isinstance(inside, dict) else outside
-    _refuse_unsupported(values)
-    heads = _integer(values, "num_attention_heads")
-    width = _integer(values, "hidden_size")
-    return ModelConfig(
-        architecture="llama",
-        vocabulary=_integer(values, "vocab_size"),
-        layers=_integer(values, "num_hidden_layers"),
-        width=width,
-        heads=heads,
-        kv_heads=_integer(values, "num_key_value_heads", heads),
-        head_dim=_integer(values, "head_dim", width // max(heads, 1)),
-        mlp_width=_integer(values, "intermediate_size"),
-        context_length=_integer(values, "max_position_embeddings", 2048),
-        rms_epsilon=_number(values, "rms_norm_eps", 1e-6),
-        rope_base=_number({**values, **_rope(values)}, "rope_theta", 10000.0),
-        tied=values.get("tie_word_embeddings") is True,
-        bos_token=next(iter(token_ids(values.get("bos_token_id"))), None),
-        end_tokens=end_tokens_of_folder(folder, values),
-    )
-
-
-def _refuse_unsupported(values: Mapping[str, Any]) -> None:
-    kind = values.get("model_type")
-    if kind != "llama":
-        named = f"model type {kind}" if isinstance(kind, str) else "no model type in config.json"
-        raise DraftscopeError(f"This model is not supported: {named}. {SUPPORTED}")
-    scaling = _rope(values)
-    name = scaling.get("rope_type", scaling.get("type"))
-    if scaling and name not in (None, "default"):
-        raise DraftscopeError(f"Rotary scaling {name} is not supported. {SUPPORTED}")
-    if scaling and name is None and scaling.keys() - {"rope_theta"}:
-        keys = ", ".join(sorted(scaling))
-        raise DraftscopeError(f"Rotary scaling with {keys} is not supported. {SUPPORTED}")
-    for key, wanted in (
-        ("attention_bias", False),
-        ("mlp_bias", False),
-        ("hidden_act", "silu"),
-        ("partial_rotary_factor", 1),
-    ):
-        given = values.get(key)
-        if given is not None and given != wanted:
-            raise DraftscopeError(f"This model is not supported: {key} is {given}. {SUPPORTED}")
-
-
-def _rope(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `rope_parameters` (newer files) or `rope_scaling`; empty where neither is given."""
-    for key in ("rope_parameters", "rope_scaling"):
-        given = values.get(key)
-        if isinstance(given, dict):
-            return given
-        if given is not None:
-            raise DraftscopeError(f"{key} in config.json is not understood: {given}. {SUPPORTED}")
-    return {}
-
-
-def config_from_gguf(metadata: Mapping[str, Any], embedding_rows: int) -> ModelConfig:
-    """Read a GGUF file's metadata; whether the head is tied is settled by its tensors later.
-
-    Parameters
-    ----------
-    metadata
-        Key to plain Python value.
-    embedding_rows
-        Rows of `token_embd.weight`, for files that do not state their vocabulary.
-    """
-    kind = metadata.get("general.architecture")
-    if kind != "llama":
-        raise DraftscopeError(f"This model is not supported: architecture {kind}. {SUPPORTED}")
-    values = {
-        key.removeprefix("llama."): value
-        for key, value in metadata.items()
-        if key.startswith("llama.")
-    }
-    heads = _integer(values, "attention.head_count")
-    width = _integer(values, "embedding_length")
-    head_dim = _integer(values, "attention.key_length", width // max(heads, 1))
-    _refuse_unsupported_gguf(values, head_dim)
-    epsilon = _number(values, "attention.layer_norm_rms_epsilon")
-    return ModelConfig(
-        architecture="llama",
-        vocabulary=_integer(values, "vocab_size", embedding_rows),
-        layers=_integer(values, "block_count"),
-        width=width,
-        heads=heads,
-        kv_heads=_integer(values, "attention.head_count_kv", heads),
-        head_dim=head_dim,
-        mlp_width=_integer(values, "feed_forward_length"),
-        context_length=_integer(values, "context_length"),
-        rms_epsilon=float(str(np.float32(epsilon))),  # stored as float32: 1e-5, not 9.99999975e-6
-        rope_base=_number(values, "rope.freq_base", 10000.0),
-        tied=False,
-        bos_token=next(iter(token_ids(metadata.get("tokenizer.ggml.bos_token_id"))), None),
-        end_tokens=end_tokens_of_gguf(metadata),
-    )
-
-
-def _refuse_unsupported_gguf(values: Mapping[str, Any], head_dim: int) -> None:
-    scaling = values.get("rope.scaling.type")
-    if scaling not in (None, "none"):
-        raise DraftscopeError(f"Rotary scaling {scaling} is not supported. {SUPPORTED}")
-    experts = values.get("expert_count")
-    if experts:
-        raise DraftscopeError(f"A mixture of {experts} experts is not supported. {SUPPORTED}")
-    for key in ("attention.value_length", "rope.dimension_count"):
-        if _integer(values, key, head_dim) != head_dim:
+        if self.rotary_dim % 2 or not 2 <= self.rotary_dim <= self.head_dim or self.rope_base <= 1:
             raise DraftscopeError(
-                f"This model is not supported: {key} is {values[key]} with heads of {head_dim}. "
-                f"{SUPPORTED}"
+                f"The model's configuration turns {self.rotary_dim} coordinates of heads of "
+                f"{self.head_dim} with base {self.rope_base:g}, which is no rotary position. "
+                "Download the model again."
+            )
+        if self.windowed and (self.window is None or self.window < 1):
+            raise DraftscopeError(
+                f"The model's configuration gives a sliding window of {self.window} positions, "
+                "which must be positive. Download the model again."
             )
 
+    @property
+    def rotary_dim(self) -> int:
+        """How many coordinates of a head turn."""
+        return self.head_dim if self.rotary_width is None else self.rotary_width
 
-def _integer(values: Mapping[str, Any], key: str, default: int | None = None) -> int:
-    given = values.get(key)
-    if given is None and default is not None:
-        return default
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise _missing(key, given, "a whole number")
-    return given
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of it, in sentences."""
+        if self.scaling is None or self.scaling.kind != "dynamic":
+            return []
+        return [
+            f"Its dynamic rotary scaling begins past the {self.context_length} tokens that it was "
+            "trained on; it is used up to there."
+        ]
 
-
-def _number(values: Mapping[str, Any], key: str, default: float | None = None) -> float:
-    given = values.get(key)
-    if given is None and default is not None:
-        return default
-    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        raise _missing(key, given, "a positive number")
-    return float(given)
-
-
-def _missing(key: str, given: object, wanted: str) -> DraftscopeError:
-    if given is None:
-        return DraftscopeError(
-            f"The model's configuration does not give {key}. Download the model again."
-        )
-    return DraftscopeError(
-        f"The model's configuration gives {key} as {given!r:.80}, which should be {wanted}. "
-        "Download the model again."
-    )
+    def window_of(self, layer: int) -> int | None:
+        """Return the sliding window of a layer; None where it sees everything."""
+        return self.window if layer in self.windowed else None

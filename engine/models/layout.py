@@ -11,11 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import DraftscopeError
+from engine.models.family import SUPPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import TypeVar
 
     from engine.models.config import ModelConfig
+
+    T = TypeVar("T")
 
 EMBEDDING = "model.embed_tokens.weight"
 NORM = "model.norm.weight"
@@ -26,21 +30,54 @@ Shape = tuple[int, ...]
 # Tables that old checkpoints carry; they are computed from the config.
 _COMPUTED = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 
+# Where a model that also sees or hears keeps its language model, and the names of its other parts.
+_PREFIXES = (
+    ("language_model.model.", "model."),
+    ("language_model.lm_head.", "lm_head."),
+    ("model.language_model.", "model."),
+    ("model.text_model.", "model."),
+    ("lm_head.", "lm_head."),
+)
+_OTHER_PARTS = re.compile(
+    r"(?:model\.)?(vision_tower|vision_model|vision_encoder|visual|vit|audio_tower|audio_encoder"
+    r"|audio_model|multi_modal_projector|mm_projector|vision_projector|audio_projector|connector"
+    r"|mlp1|image_newline|patch_merger)(?:\..*)?"
+)
+
 
 def layer_shapes(config: ModelConfig, index: int) -> Iterator[tuple[str, Shape]]:
     """Yield name and shape of each tensor of layer `index`."""
-    width = config.width
-    rows, kv_rows = config.heads * config.head_dim, config.kv_heads * config.head_dim
     layer = f"model.layers.{index}"
-    yield f"{layer}.input_layernorm.weight", (width,)
-    yield f"{layer}.self_attn.q_proj.weight", (rows, width)
-    yield f"{layer}.self_attn.k_proj.weight", (kv_rows, width)
-    yield f"{layer}.self_attn.v_proj.weight", (kv_rows, width)
-    yield f"{layer}.self_attn.o_proj.weight", (width, rows)
-    yield f"{layer}.post_attention_layernorm.weight", (width,)
-    yield f"{layer}.mlp.gate_proj.weight", (config.mlp_width, width)
-    yield f"{layer}.mlp.up_proj.weight", (config.mlp_width, width)
-    yield f"{layer}.mlp.down_proj.weight", (width, config.mlp_width)
+    yield f"{layer}.input_layernorm.weight", (config.width,)
+    yield from _attention_shapes(config, f"{layer}.self_attn")
+    yield f"{layer}.post_attention_layernorm.weight", (config.width,)
+    yield from _mlp_shapes(config, f"{layer}.mlp")
+
+
+def _attention_shapes(config: ModelConfig, part: str) -> Iterator[tuple[str, Shape]]:
+    width, rows = config.width, config.heads * config.head_dim
+    kv_rows = config.kv_heads * config.head_dim
+    apart = {"q_proj": rows, "k_proj": kv_rows, "v_proj": kv_rows}
+    for name, out in ({"qkv_proj": rows + 2 * kv_rows} if config.fused else apart).items():
+        yield from _linear(f"{part}.{name}", (out, width), config.qkv_bias)
+    if config.head_norms:
+        yield f"{part}.q_norm.weight", (config.head_dim,)
+        yield f"{part}.k_norm.weight", (config.head_dim,)
+    yield from _linear(f"{part}.o_proj", (width, rows), config.output_bias)
+
+
+def _mlp_shapes(config: ModelConfig, part: str) -> Iterator[tuple[str, Shape]]:
+    width, inner = config.width, config.mlp_width
+    apart = {"gate_proj": inner, "up_proj": inner}
+    for name, out in ({"gate_up_proj": 2 * inner} if config.fused else apart).items():
+        yield from _linear(f"{part}.{name}", (out, width), config.mlp_bias)
+    yield from _linear(f"{part}.down_proj", (width, inner), config.mlp_bias)
+
+
+def _linear(name: str, shape: Shape, bias: bool) -> Iterator[tuple[str, Shape]]:
+    yield f"{name}.weight", shape
+    if bias:
+        yield f"{name}.bias", shape[:1]
 
 
 def expected_shapes(config: ModelConfig) -> dict[str, Shape]:
@@ -57,6 +94,33 @@ def expected_shapes(config: ModelConfig) -> dict[str, Shape]:
 def count_parameters(config: ModelConfig) -> int:
     """Return the number of weights; a tied head counts once."""
     return sum(math.prod(shape) for shape in expected_shapes(config).values())
+
+
+def text_part(found: Mapping[str, T]) -> tuple[dict[str, T], list[str]]:
+    """Keep the language model of a file that also sees or hears, under the names of a plain one.
+
+    Parts that are not known stay under their own names, so that `check_layout` refuses them.
+
+    Returns
+    -------
+    What was found, by its new name, and a sentence about the parts that were left out.
+    """
+    if EMBEDDING in found:
+        return dict(found), []
+    kept: dict[str, T] = {}
+    left_out: dict[str, None] = {}  # in the order of the file
+    for name, value in found.items():
+        other = _OTHER_PARTS.fullmatch(name)
+        if other:
+            left_out[other[1]] = None
+            continue
+        prefix, plain = next((pair for pair in _PREFIXES if name.startswith(pair[0])), ("", ""))
+        renamed = plain + name.removeprefix(prefix)
+        kept[name if renamed in kept else renamed] = value
+    if EMBEDDING not in kept or not left_out:
+        return kept if EMBEDDING in kept else dict(found), []
+    parts = ", ".join(left_out)
+    return kept, [f"Only the language model of the file is used; left out are {parts}."]
 
 
 def settle_head(
@@ -115,8 +179,8 @@ def check_layout(config: ModelConfig, found: Mapping[str, Shape], source: str) -
         surplus.remove(HEAD)  # equal to the embedding: `settle_head` has compared them
     if surplus:
         raise DraftscopeError(
-            f"{source} holds the tensor {surplus[0]}{_more(surplus)}, which the plain Llama family "
-            "does not have: this model is not supported."
+            f"{source} holds the tensor {surplus[0]}{_more(surplus)}, which its configuration does "
+            f"not ask for: this model is not supported. {SUPPORTED}"
         )
 
 

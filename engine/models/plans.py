@@ -25,10 +25,10 @@ _WIDEST_PROBED = 33  # passes wider than this are prompts; they are padded to mu
 
 
 class Linear(Protocol):
-    """A linear layer without bias: [n, out] from [n, in]."""
+    """A linear layer: [n, out] from [n, in]."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the product; the type of `x` is kept."""
+        """Return the product with the bias, if there is one; the type of `x` is kept."""
         ...
 
 
@@ -60,8 +60,8 @@ class Plan(Protocol):
         """Whether a row comes out bit for bit the same in passes of every width."""
         ...
 
-    def linear(self, weight: Tensor) -> Linear:
-        """Prepare a weight [out, in]; the plan keeps what it needs of it."""
+    def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """Prepare a weight [out, in] and a bias [out]; the plan keeps what it needs of them."""
         ...
 
     def table(self, weight: Tensor) -> Tensor:
@@ -91,10 +91,11 @@ class EagerPlan:
         """Say in which type products are computed."""
         return str(self.dtype).removeprefix("torch.")
 
-    def linear(self, weight: Tensor) -> Linear:
-        """Keep the weight as it is."""
+    def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """Keep weight and bias as they are."""
         kept = weight.to(device=self.device, dtype=self.dtype)
-        return lambda x: functional.linear(x, kept)
+        added = None if bias is None else bias.to(device=self.device, dtype=self.dtype)
+        return lambda x: functional.linear(x, kept, added)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table as it is."""
@@ -125,8 +126,8 @@ class PackedPlan:
         """Whether this build and processor have the kernels."""
         return "x86" in torch.backends.quantized.supported_engines
 
-    def linear(self, weight: Tensor) -> Linear:
-        """Round to float16 and pack."""
+    def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """Round the weight to float16 and pack it; the bias stays float32, as the sums are."""
         largest = float(weight.abs().max())
         if largest > _FLOAT16_MAX:
             raise DraftscopeError(
@@ -134,7 +135,8 @@ class PackedPlan:
                 "choose the eager plan (--plan eager)."
             )
         torch.backends.quantized.engine = "x86"
-        packed = torch.ops.quantized.linear_prepack_fp16(weight.float().contiguous(), None)
+        added = None if bias is None else bias.float().contiguous()
+        packed = torch.ops.quantized.linear_prepack_fp16(weight.float().contiguous(), added)
         product = torch.ops.quantized.linear_dynamic_fp16
         return lambda x: product(x, packed)
 

@@ -12,7 +12,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import DraftscopeError
-from engine.models.config import ModelConfig, config_from_folder
+from engine.models.config_folder import config_from_folder
 from engine.models.files import PICKLES, read_json
 from engine.models.layout import (
     EMBEDDING,
@@ -21,6 +21,7 @@ from engine.models.layout import (
     check_layout,
     expected_shapes,
     settle_head,
+    text_part,
 )
 from engine.models.safetensors_header import StoredTensor, read_safetensors_header
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
+
+    from engine.models.config import ModelConfig
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
@@ -84,7 +87,8 @@ def open_folder(folder: Path) -> FolderSource:
     if not any(folder.iterdir()):
         raise DraftscopeError(f"The folder {folder.name} is empty. Open a folder with a model.")
     config = config_from_folder(folder)
-    places, notes = _places(folder, config)
+    found, notes = _places(folder, config)
+    places, left_out = text_part(found)
     shapes = {name: place.stored.shape for name, place in places.items()}
 
     def head_equals_embedding() -> bool:
@@ -92,7 +96,8 @@ def open_folder(folder: Path) -> FolderSource:
 
     config, decided = settle_head(config, shapes, head_equals_embedding)
     check_layout(config, shapes, f"The folder {folder.name}")
-    return FolderSource(folder, config, places, [*notes, *decided, *_type_notes(places)])
+    notes = [*config.notes, *notes, *left_out, *decided, *_type_notes(places)]
+    return FolderSource(folder, config, places, notes)
 
 
 def _places(folder: Path, config: ModelConfig) -> tuple[dict[str, Place], list[str]]:

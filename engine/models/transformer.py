@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from engine.models.attention import Mask
     from engine.models.config import ModelConfig
     from engine.models.plans import Linear, Plan
 
@@ -48,13 +49,15 @@ class Block:
     output: Linear  # [D, heads * head_dim]
     gate_up: Linear  # [2 * mlp_width, D], gate first
     down: Linear  # [D, mlp_width]
+    head_norms: Tensor | None = None  # [heads + kv_heads, head_dim], of queries and keys
+    window: int | None = None  # positions that a row sees, itself one of them
 
     def __call__(
         self,
         x: Tensor,
         cache: KVCache,
         turns: tuple[Tensor, Tensor],
-        masks: list[Tensor],
+        masks: list[Mask],
         ahead: int = 0,
     ) -> Tensor:
         """Return the residual stream after this layer; [n, D] from [n, D].
@@ -65,7 +68,10 @@ class Block:
         qkv = self.qkv(rms_norm(x, self.attention_norm, self.epsilon))
         turned = self.heads + self.kv_heads
         rows = qkv.view(n, turned + self.kv_heads, self.head_dim)
-        both = turn(rows[:, :turned], *turns)
+        both = rows[:, :turned]
+        if self.head_norms is not None:
+            both = functional.rms_norm(both, (self.head_dim,), None, self.epsilon) * self.head_norms
+        both = turn(both, *turns)
         keys, values = both[:, self.heads :], rows[:, turned:]
         cache.write(self.index, keys.transpose(0, 1), values.transpose(0, 1), ahead)
         x = x + self.output(attend(both[:, : self.heads], cache, self.index, masks))
@@ -121,7 +127,10 @@ class Transformer:
             if progress is not None:
                 progress(index, config.layers)
             self._blocks.append(self._block(index, tensor))
-        self._rotary = Rotary(config.head_dim, config.rope_base, plan.dtype, plan.device)
+        self._windows = {block.window for block in self._blocks}
+        self._rotary = Rotary(
+            config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling
+        )
         with torch.inference_mode():
             plan.calibrate(self._first_layer)
         if progress is not None:
@@ -214,9 +223,9 @@ class Transformer:
         cache.reserve(ahead + rows)
         turns = self._rotary.rows(first, rows)
         group = self.config.heads // self.config.kv_heads
-        masks = causal_masks(first, rows, group, x)
+        masks = {window: causal_masks(first, rows, group, x, window) for window in self._windows}
         for block in self._blocks[layers]:
-            x = block(x, cache, turns, masks, ahead)
+            x = block(x, cache, turns, masks[block.window], ahead)
         return x
 
     def _first_layer(self, width: int) -> Tensor:
@@ -237,10 +246,19 @@ class Transformer:
     def _block(self, index: int, tensor: Callable[[str], Tensor]) -> Block:
         config, plan = self.config, self.plan
 
-        def named(part: str) -> Tensor:
-            return tensor(f"model.layers.{index}.{part}.weight")
+        def named(part: str, kind: str = "weight") -> Tensor:
+            return tensor(f"model.layers.{index}.{part}.{kind}")
 
-        attention = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+        def joined(parts: tuple[str, ...], biased: bool) -> Linear:
+            def all_of(kind: str) -> Tensor:
+                found = [named(part, kind) for part in parts]
+                return torch.cat(found) if len(found) > 1 else found[0]
+
+            return plan.linear(all_of("weight"), all_of("bias") if biased else None)
+
+        fused = config.fused
+        apart = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+        gate_up = ("mlp.gate_up_proj",) if fused else ("mlp.gate_proj", "mlp.up_proj")
         return Block(
             index=index,
             heads=config.heads,
@@ -249,8 +267,17 @@ class Transformer:
             epsilon=config.rms_epsilon,
             attention_norm=self._vector(named("input_layernorm")),
             mlp_norm=self._vector(named("post_attention_layernorm")),
-            qkv=plan.linear(torch.cat([named(part) for part in attention])),
-            output=plan.linear(named("self_attn.o_proj")),
-            gate_up=plan.linear(torch.cat((named("mlp.gate_proj"), named("mlp.up_proj")))),
-            down=plan.linear(named("mlp.down_proj")),
+            qkv=joined(("self_attn.qkv_proj",) if fused else apart, config.qkv_bias),
+            output=joined(("self_attn.o_proj",), config.output_bias),
+            gate_up=joined(gate_up, config.mlp_bias),
+            down=joined(("mlp.down_proj",), config.mlp_bias),
+            head_norms=self._head_norms(named) if config.head_norms else None,
+            window=config.window_of(index),
         )
+
+    def _head_norms(self, named: Callable[[str], Tensor]) -> Tensor:
+        """Repeat each norm's weight for its heads, so that one product does for both."""
+        config = self.config
+        queries = named("self_attn.q_norm").expand(config.heads, -1)
+        keys = named("self_attn.k_norm").expand(config.kv_heads, -1)
+        return self._vector(torch.cat((queries, keys)))

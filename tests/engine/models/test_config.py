@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.errors import DraftscopeError
-from engine.models.config import config_from_folder, config_from_gguf
+from engine.models.config_folder import config_from_folder
+from engine.models.config_gguf import config_from_gguf
+from engine.models.family import SUPPORTED
 from tests.engine.models.model_files import CONFIG, GGUF_METADATA
 
 if TYPE_CHECKING:
@@ -64,15 +66,54 @@ def test_absent_or_default_rotary_scaling_is_accepted(tmp_path: Path, scaling: A
     [
         ({"model_type": "mamba"}, "model type mamba"),
         ({"model_type": None}, "no model type"),
-        ({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, "llama3"),
-        ({"rope_scaling": {"type": "linear", "factor": 2.0}}, "linear"),
+        ({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, "low_freq_factor"),
+        ({"rope_scaling": {"type": "linear"}}, "linear without factor"),
         ({"rope_scaling": {"factor": 2.0}}, "factor"),
         ({"rope_scaling": "yarn"}, "yarn"),
-        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "yarn"),
-        ({"attention_bias": True}, "attention_bias"),
-        ({"mlp_bias": True}, "mlp_bias"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 2.0, "alpha": 3}}, "yarn with alpha"),
+        ({"rope_scaling": {"rope_type": "longrope", "factor": 2.0}}, "longrope"),
+        ({"rope_scaling": {"type": "su", "factor": 2.0}}, "su"),
+        ({"rope_scaling": {"type": "mrope", "mrope_section": [8]}}, "mrope"),
+        ({"rope_scaling": {"type": "default", "mrope_section": [8]}}, "mrope_section"),
+        ({"rope_scaling": {"rope_type": "linear", "type": "yarn", "factor": 2.0}}, "at once"),
+        ({"rope_scaling": {"rope_type": ["yarn"]}}, "yarn"),
+        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "yarn without factor"),
+        ({"rope_parameters": {"full_attention": {"rope_theta": 1e4}}}, "full_attention"),
+        (
+            {"rope_parameters": {"rope_theta": 1e5}, "rope_scaling": {"rope_type": "default"}},
+            "differ",
+        ),
         ({"hidden_act": "gelu"}, "gelu"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
+        ({"sliding_window": 64}, "sliding_window is 64"),
+        ({"layer_types": ["full_attention", "chunked_attention"]}, "chunked_attention"),
+        ({"layer_types": ["full_attention", "sliding_attention"]}, "sliding attention"),
+        ({"layer_types": ["full_attention"]}, "layer_types"),
+        ({"attn_logit_softcapping": 50.0}, "attn_logit_softcapping is 50.0"),
+        ({"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
+        ({"logits_scaling": 8.0}, "logits_scaling"),
+        ({"embedding_multiplier": 12.0}, "embedding_multiplier"),
+        ({"residual_multiplier": 0.22}, "residual_multiplier"),
+        ({"attention_multiplier": 0.015625}, "attention_multiplier"),
+        ({"query_pre_attn_scalar": 256}, "query_pre_attn_scalar"),
+        ({"attn_output_gate": True}, "attn_output_gate"),
+        ({"num_local_experts": 8}, "num_local_experts is 8"),
+        ({"n_routed_experts": 64}, "n_routed_experts"),
+        ({"moe_intermediate_size": 64}, "moe_intermediate_size"),
+        ({"no_rope_layers": [1, 0]}, "no_rope_layers"),
+        ({"attention_chunk_size": 8192}, "attention_chunk_size"),
+        ({"use_qk_norm": True}, "use_qk_norm"),
+        ({"rope_interleaved": True}, "rope_interleaved"),
+        ({"alibi": True}, "alibi"),
+        ({"clip_qkv": 8.0}, "clip_qkv"),
+        ({"is_encoder_decoder": True}, "is_encoder_decoder"),
+        ({"quantization_config": {"quant_method": "gptq"}}, "quantization_config.*gptq"),
+        ({"residual_scale_of_tomorrow": 0.5}, "residual_scale_of_tomorrow"),
+        ({"model_type": "mistral", "attention_bias": True}, "attention_bias"),
+        ({"model_type": "qwen2", "mlp_bias": True}, "mlp_bias"),
+        ({"model_type": "mistral", "use_sliding_window": False}, "sliding_window is 4096"),
+        ({"model_type": "phi3", "rope_scaling": {"type": "yarn", "factor": 2.0}}, "yarn"),
+        ({"model_type": "phi3", "rope_scaling": {"type": "longrope"}}, "longrope"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(
@@ -81,7 +122,23 @@ def test_what_is_not_supported_is_refused_by_name(
     folder = folder_with(tmp_path, {**CONFIG, **change})
     with pytest.raises(DraftscopeError, match=named) as caught:
         config_from_folder(folder)
-    assert "llama" in str(caught.value)  # what is supported
+    assert SUPPORTED in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pretraining_tp": 1, "attention_dropout": 0.1, "is_llama_config": True},
+        {"rope_interleaved": False, "num_local_experts": 0, "logits_scaling": 1.0},
+        {"final_logit_softcapping": None, "quantization_config": None, "no_rope_layers": []},
+        {"use_sliding_window": False, "sliding_window": None, "hidden_activation": "swish"},
+        {"layer_types": ["full_attention", "full_attention"], "partial_rotary_factor": 1.0},
+        {"transformers.js_config": {"dtype": "q4"}, "_name_or_path": "scale", "use_cache": True},
+    ],
+)
+def test_keys_that_change_nothing_change_nothing(tmp_path: Path, change: dict[str, Any]) -> None:
+    plain = config_from_folder(folder_with(tmp_path, CONFIG))
+    assert config_from_folder(folder_with(tmp_path, {**CONFIG, **change})) == plain
 
 
 @pytest.mark.parametrize(
@@ -182,7 +239,17 @@ def test_gguf_end_tokens_unite_text_turn_and_message() -> None:
     [
         ({"general.architecture": "gemma2"}, "gemma2"),
         ({"llama.expert_count": 8}, "8 experts"),
-        ({"llama.rope.scaling.type": "yarn"}, "yarn"),
+        ({"llama.rope.scaling.type": "yarn"}, "yarn without rope.scaling.factor"),
+        ({"llama.rope.scaling.type": "longrope"}, "longrope"),
+        ({"llama.rope.scaling.attn_factor": 1.19}, "attn_factor is 1.19"),
+        ({"llama.rope.scaling.alpha": 1000.0}, "rope.scaling.alpha"),
+        ({"llama.rope.dimension_sections": [8, 4, 4, 0]}, "dimension_sections"),
+        ({"llama.attention.scale": 0.5}, "attention.scale is 0.5"),
+        ({"llama.attention.causal": False}, "attention.causal is False"),
+        ({"llama.attention.sliding_window_pattern": 2}, "sliding_window_pattern"),
+        ({"llama.attention.temperature_scale": 0.1}, "temperature_scale"),
+        ({"llama.logit_scale": 0.25}, "logit_scale"),
+        ({"llama.something.new": 3}, "something.new is 3"),
         ({"llama.rope.dimension_count": 8}, "rope.dimension_count"),
         ({"llama.attention.value_length": 8}, "value_length"),
         ({"llama.attention.head_count": [4, 4]}, "head_count"),
@@ -191,5 +258,6 @@ def test_gguf_end_tokens_unite_text_turn_and_message() -> None:
 def test_gguf_models_that_are_not_supported_are_refused_by_name(
     change: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(DraftscopeError, match=named):
+    with pytest.raises(DraftscopeError, match=named) as caught:
         config_from_gguf({**GGUF, **change}, embedding_rows=40)
+    assert SUPPORTED in str(caught.value) or named == "head_count"

@@ -186,12 +186,15 @@ def test_a_part_of_a_split_model_is_refused(tmp_path: Path) -> None:
             open_checkpoint(path)
 
 
-def test_rotary_frequencies_of_its_own_are_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("values", [np.ones(7), np.zeros(8), np.full(8, np.nan)])
+def test_rotary_frequencies_that_do_not_fit_are_refused_by_name(
+    tmp_path: Path, values: np.ndarray
+) -> None:
     path = tmp_path / "a.gguf"
     writer = _writer(path)
-    for name, values in tensors().items():
-        writer.add_tensor(to_gguf_name(name), values)
-    writer.add_tensor("rope_freqs.weight", np.ones(8, np.float32))
+    for name, tensor in tensors().items():
+        writer.add_tensor(to_gguf_name(name), tensor)
+    writer.add_tensor("rope_freqs.weight", values.astype(np.float32))
     _write(writer)
     with pytest.raises(DraftscopeError, match="rope_freqs"):
         open_checkpoint(path)
@@ -209,9 +212,9 @@ def test_missing_misshapen_and_surplus_tensors_are_three_messages(tmp_path: Path
     writer = _writer(path)
     for name, values in tensors().items():
         writer.add_tensor(to_gguf_name(name), values)
-    writer.add_tensor("blk.0.attn_q.bias", np.ones(64, np.float32))
+    writer.add_tensor("blk.0.attn_sinks.weight", np.ones(4, np.float32))
     _write(writer)
-    with pytest.raises(DraftscopeError, match=r"holds the tensor blk\.0\.attn_q\.bias"):
+    with pytest.raises(DraftscopeError, match=r"holds the tensor blk\.0\.attn_sinks"):
         open_checkpoint(path)
 
 
