@@ -60,6 +60,9 @@ def decode(
     ends: frozenset[int] = frozenset(),
     stops: tuple[str, ...] = (),
     prompt: Ids[int] = PROMPT,
+    drafter_sampling: Sampling | None = None,
+    k_min: int = 0,
+    confidence: float = 0.0,
 ) -> tuple[list[int], list[Round], Decoder]:
     """Run a decoder to its end; check invariant 1 on the way."""
     sequence = Sequence(target.transformer, target.transformer.new_pool(), prompt)
@@ -68,7 +71,7 @@ def decode(
         drafter.begin()
     limits = Limits(len(prompt), count, target.info.context_length, ends)
     stream = TextStream(target.tokenizer, stops)
-    choice = Choice(drafter, k, sampling)
+    choice = Choice(drafter, k, sampling, drafter_sampling, k_min, confidence)
     decoder = Decoder(sequence, target.tokenizer, stream, choice, limits, seed=seed)
     rounds = []
     for one in decoder.rounds():
