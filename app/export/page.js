@@ -40,6 +40,7 @@ function show(falling = false) {
   showCourt();
   cards.show(clock.visibleRounds);
   showStatus();
+  byId("text").classList.toggle("ended", clock.atEnd);
   setShown(byId("ending"), clock.atEnd && Boolean(data.ending));
   if (tip.chip && !tip.chip.isConnected) tip.hide();
 }

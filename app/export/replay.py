@@ -49,6 +49,8 @@ class PageToken(msgspec.Struct, frozen=True, omit_defaults=True, rename=SHORT):
     w: str  # the verdict in words
     o: str = ""  # why `q_draft` is one-hot
     h: str = ""  # bytes that make no character yet
+    x: str = ""  # what lies beyond the stop string that cut the text
+    e: bool = False  # it is cut in this token or right before it
     s: str = ""  # a character is shared with the token "before", "after" or "both"
     q_draft: float | None = None
     p_target: float | None = None  # of a closing token, its probability where it was drawn
@@ -195,6 +197,8 @@ class _Tables:
             w=drafted_words(one, slot, greedy=greedy),
             o=one_hot_words(one, token, greedy=greedy),
             h=_chip_bytes(chip),
+            x=_chip_beyond(chip),
+            e=chip.cut is not None and chip.cut.first,
             s=_shared(chip),
             q_draft=short(token.q_draft),
             p_target=None if token.p_target is None else short(token.p_target),
@@ -213,6 +217,8 @@ class _Tables:
             f=str(token.kind),
             w=closing_words(one, greedy=greedy),
             h=_chip_bytes(chip),
+            x=_chip_beyond(chip),
+            e=chip.cut is not None and chip.cut.first,
             s=_shared(chip),
             p_target=short(token.probability),
             u=None if token.u is None else short(token.u),
@@ -229,10 +235,15 @@ def _finished_chips(document: Document) -> dict[TokenRef, Chip]:
 
 
 def _chip_text(chip: Chip) -> str:
-    text = written(chip.text.replace("\r\n", "\n"))
+    kept = chip.text if chip.cut is None else chip.text[: chip.cut.kept]
+    text = written(kept.replace("\r\n", "\n"))
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[: SHOWN_CHARACTERS - _TAIL]}…{text[-_TAIL:]}"
+
+
+def _chip_beyond(chip: Chip) -> str:
+    return "".join(one.text for one in chip.fragments if one.kind == "beyond")
 
 
 def _chip_bytes(chip: Chip) -> str:

@@ -174,7 +174,7 @@ function makeChip(token, round, slot) {
   chip.setAttribute("role", "button");
   const kept = !UNKEPT.includes(token.f);
   const [, lead, head, breaks] = /^( *)([^]*?)(\n*)$/.exec(token.t);
-  const blank = !head.trim() && !breaks && !token.h;
+  const blank = !head.trim() && !breaks && !token.h && !token.x;
   const ink = make("span", blank ? "ink blank" : "ink");
   if (head || breaks) chip.append(lead);
   else ink.append(lead);
@@ -184,6 +184,7 @@ function makeChip(token, round, slot) {
   });
   for (let i = 0; i < breaks.length; i += 1) ink.append(make("span", "newline"));
   if (token.h) ink.append(make("span", "bytes", token.h));
+  if (token.x) ink.append(make("span", token.e ? "beyond first" : "beyond", token.x));
   chip.append(ink);
   if (kept && breaks) chip.append(breaks);
   return chip;

@@ -7,20 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.trace.events import ClosingKind, FinishReason
+from app.viewmodels.endings import ending
+from engine.trace.events import ClosingKind
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
     from engine.trace.events import Round
-
-_ENDINGS = {
-    FinishReason.END_TOKEN: "The run ended at an end token.",
-    FinishReason.STOP_STRING: "The run ended at a stop string: the text is cut there.",
-    FinishReason.LIMIT: "The run ended at its limit of new tokens.",
-    FinishReason.CONTEXT: "The run ended where the model's context is full.",
-    FinishReason.CANCELLED: "The run was stopped.",
-    FinishReason.ERROR: "The run ended with an error.",
-}
 
 
 def round_words(one: Round) -> str:
@@ -37,12 +29,7 @@ def ending_words(document: Document) -> str:
     """Return how the run ended and whether its text is the plain target's; empty if unknown."""
     parts: list[str] = []
     if document.finished is not None:
-        if document.finished.reason is FinishReason.END_TOKEN and not any(
-            text for one in document.rounds for text in one.texts
-        ):
-            parts.append("The run ended at once, at an end token: the reply is empty.")
-        else:
-            parts.append(_ENDINGS[document.finished.reason])
+        parts.append(ending(document))
         if document.finished.message:
             parts.append(document.finished.message)
     comparison = document.comparison

@@ -13,6 +13,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.painting.marks import paint_fill, paint_mark
+from app.painting.strip_layout import FULL_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,8 @@ class Highlights:
 
 NO_HIGHLIGHTS = Highlights()
 _RING = 6.0  # how far a ring may stand out at the sides
+_TIE = (0.42, 0.15)  # of the font's height: half of the arc over a shared character
+_QUARTER = 90 * 16  # of a circle, as Qt counts angles
 
 
 def paint_strip(
@@ -75,6 +78,7 @@ def paint_strip(
     painter.setClipRect(rect.adjusted(-_RING, 0, _RING, 0))
     painter.translate(rect.left(), rect.top() - scroll)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # of each chip by itself
     work = _Work(painter, layout, chips, theme, highlights)
     for row in range(first, last):
         for placed in layout.rows[row]:
@@ -109,23 +113,24 @@ class _Work:
         baseline = row * self._layout.row_height + self._layout.baseline
         if placed.chip in self._highlights.sources:
             self._fill(box, self._theme.accent_soft)
-        else:
+        elif placed.kind != "beyond":
             paint_fill(self._painter, box, style, self._theme.base)
         if chip.starts_round and placed.chip != self._chip and self._opens(row, placed):
             self._tick(placed, box)
         self._chip = placed.chip
-        quiet = placed.kind in ("space", "newline")
-        self._painter.setFont(
-            self._layout.font if placed.kind == "text" else self._layout.small_font
-        )
+        quiet = placed.kind in ("space", "newline", "beyond")
+        full = placed.kind in FULL_SIZE
+        self._painter.setFont(self._layout.font if full else self._layout.small_font)
         self._painter.setPen(QColor(self._theme.muted if quiet else style.colour))
         self._painter.drawText(QPointF(placed.pen, baseline), placed.text)
         if placed.chip in (self._highlights.hovered, self._highlights.focused):
             self._show_spaces(placed, baseline)
         middle = row * self._layout.row_height + self._layout.middle
         paint_mark(self._painter, box, baseline, middle, style)
-        if (chip.shares_before or chip.shares_after) and style.mark != "none":
-            self._tie(box, placed, chip)
+        if chip.shares_before or chip.shares_after:
+            self._tie(box, placed, chip, style.colour)
+        if placed.kind == "beyond":
+            self._end_of_text(row, placed, box)
         self.items += 1
 
     def outline(self, row: int) -> None:
@@ -172,28 +177,37 @@ class _Work:
             for number in range(round((end - start) / space)):
                 self._painter.drawPoint(QPointF(start + (number + 0.5) * space, height))
 
-    def _tie(self, box: QRectF, placed: Placed, chip: Chip) -> None:
-        """Paint a small corner where a character is shared with the neighbouring token."""
-        size = self._layout.em * 0.16
-        pen = QPen(QColor(self._theme.outline), max(1.0, self._layout.em / 16))
+    def _tie(self, box: QRectF, placed: Placed, chip: Chip, colour: str) -> None:
+        """Paint half of an arc over the edge at which a character is shared with a neighbour."""
+        wide, high = self._layout.em * _TIE[0], self._layout.em * _TIE[1]
+        pen = QPen(QColor(colour), max(1.2, self._layout.em / 13))
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         self._painter.setPen(pen)
         parts = [one for _, one in self._layout.parts_of(placed.chip)]
+        top = box.top() - high
         if chip.shares_before and parts[0] == placed:
-            self._painter.drawPolyline(
-                [
-                    QPointF(box.left() + size, box.top()),
-                    QPointF(box.left(), box.top()),
-                    QPointF(box.left(), box.top() + size),
-                ]
-            )
+            around = QRectF(box.left() - wide, top, 2 * wide, 2 * high)
+            self._painter.drawArc(around, 0, _QUARTER)
+            self.items += 1
         if chip.shares_after and parts[-1] == placed:
-            self._painter.drawPolyline(
-                [
-                    QPointF(box.right() - size, box.top()),
-                    QPointF(box.right(), box.top()),
-                    QPointF(box.right(), box.top() + size),
-                ]
-            )
+            around = QRectF(box.right() - wide, top, 2 * wide, 2 * high)
+            self._painter.drawArc(around, _QUARTER, _QUARTER)
+            self.items += 1
+
+    def _end_of_text(self, row: int, placed: Placed, box: QRectF) -> None:
+        """Paint a line where a stop string cut the text."""
+        cut = self._chips[placed.chip].cut
+        beyond = [part for part in self._layout.parts_of(placed.chip) if part[1].kind == "beyond"]
+        if cut is None or not cut.first or beyond[0] != (row, placed):
+            return
+        x = max(0.5, placed.left)
+        pen = QPen(QColor(self._theme.text), max(1.5, self._layout.em / 12))
+        pen.setDashPattern([2.0, 1.2])
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        self._painter.setPen(pen)
+        over = self._layout.em * 0.12
+        self._painter.drawLine(QLineF(x, box.top() - over, x, box.bottom() + over))
+        self.items += 1
 
     def _ring(self, row: int, placed: Placed, colour: str, width: float, away: float) -> None:
         box = self._layout.box(row, placed).adjusted(-away, -away, away, away)

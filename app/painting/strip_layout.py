@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 LINE_HEIGHT = 1.7  # of the font's size, so that marks and boxes have air
 SMALL = 0.68  # size of bytes and of white space made visible
+FULL_SIZE = ("text", "beyond")
 _BOXED = frozenset(("correction", "bonus"))
 _BARE = frozenset(("prompt", "plain"))  # without a background: a word of several tokens stays one
 _ROUND_GAPS = 2.2  # room for the tick of a round's boundary, in gaps between chips
 _OUT_OF_TEXT = frozenset(("rejected", "discarded", "cut"))  # their line ends end no line
 _BREAK_AFTER = "-–—/"
 _CACHED_WIDTHS = 1 << 17
+_FIRST_GUESS = 32  # characters of a row, before it is measured
 
 
 class Placed(NamedTuple):
@@ -65,11 +67,14 @@ class StripLayout:
         direction of their own text.
     laid_out
         How many chips were placed since the layout was made: tests count this work.
+    measured
+        How many characters were measured: tests count this, too.
     """
 
     def __init__(self, font: QFont, small_font: QFont, width: float) -> None:
         self.rows: list[list[Placed]] = [[]]
         self.laid_out = 0
+        self.measured = 0
         self._first_chip: list[int] = [0]  # chip of each row's first fragment
         self._soft: list[bool] = [False]  # whether the row began by wrapping
         self._count = 0
@@ -212,11 +217,17 @@ class StripLayout:
                 self._open_row(index, True)
 
     def _fitting(self, text: str, fragment: Fragment, room: float) -> int:
-        """Count the characters, at least one, that fit; a mark stays with its letter."""
-        least, most = 1, len(text)
+        """Count the characters, at least one, that fit; a mark stays with its letter.
+
+        Costs what a row holds, however long the text is.
+        """
+        room -= 2 * self._pad
+        least, most = 1, min(_FIRST_GUESS, len(text))
+        while most < len(text) and self._advance(text[:most], fragment.kind) <= room:
+            least, most = most, min(2 * most, len(text))
         while least < most:
             middle = (least + most + 1) // 2
-            if self._advance(text[:middle], fragment.kind) <= room - 2 * self._pad:
+            if self._advance(text[:middle], fragment.kind) <= room:
                 least = middle
             else:
                 most = middle - 1
@@ -238,13 +249,14 @@ class StripLayout:
         return Placed(index, text, fragment.kind, at, end, left, right, pen)
 
     def _advance(self, text: str, kind: FragmentKind) -> float:
-        small = kind != "text"
+        small = kind not in FULL_SIZE
         widths = self._small_widths if small else self._widths
         width = widths.get(text)
         if width is None:
             if len(widths) >= _CACHED_WIDTHS:
                 widths.clear()
             metrics = self._small_metrics if small else self._metrics
+            self.measured += len(text)
             width = widths[text] = metrics.horizontalAdvance(text)
         return width
 

@@ -97,6 +97,14 @@ def is_mark(character: str) -> bool:
     return bool(character) and unicodedata.category(character) in ("Mn", "Me")
 
 
+def on_one_line(text: str) -> str:
+    """Write a text with its line ends and its white space visible where that is all it has."""
+    shown = text.replace("\r\n", "\n")
+    if shown.isspace():
+        shown = shown.replace(" ", "·")
+    return written(shown.replace("\n", "↵").replace("\t", "⇥"))
+
+
 def without_escapes(text: str) -> str:
     """Return the characters of a text, without the surrogates that stand for stray bytes."""
     return text if text.isprintable() else "".join(c for c in text if not _is_escape(c))

@@ -10,25 +10,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from app.viewmodels.characters import decode_piece
-from app.viewmodels.chips import Chip, make_chip
+from app.viewmodels.chips import Chip, Cut, make_chip
+from app.viewmodels.endings import ending
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
+from app.viewmodels.stop_cut import StopCut, stop_cut
 from engine.trace.events import Fate, FinishReason
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Cursor, Presentation
-    from engine.trace.events import Round
+    from engine.trace.events import Round, RunFinished
 
 EMPTY_NOTICE = "Nothing to show yet: type a prompt and run it, or open a saved session."
-
-_ENDINGS = {
-    FinishReason.END_TOKEN: "The run ended at an end token.",
-    FinishReason.STOP_STRING: "The run ended at a stop string: the text is cut there.",
-    FinishReason.LIMIT: "The run ended at its limit of new tokens.",
-    FinishReason.CONTEXT: "The run ended where the model's context is full.",
-    FinishReason.CANCELLED: "The run was stopped.",
-    FinishReason.ERROR: "The run ended with an error.",
-}
 
 
 class StripModel:
@@ -49,6 +42,9 @@ class StripModel:
         self._presentation = presentation
         self._show_drafts = True
         self._seen: tuple[str | None, bool] = (None, True)
+        self._whole: set[TokenRef] = set()  # long tokens of which all is shown
+        self._cut: StopCut | None = None  # as it is shown
+        self._cut_known: tuple[RunFinished | None, StopCut | None] = (None, None)
         self.chips: list[Chip] = []
         self._forget()
 
@@ -74,9 +70,12 @@ class StripModel:
         """
         seen = (self._document.run, self._show_drafts)
         if seen != self._seen:
+            if seen[0] != self._seen[0]:
+                self._whole.clear()
             self._seen = seen
             self.chips.clear()
             self._forget()
+        self._show_cut()
         finished = self._presentation.visible_rounds()
         if finished < len(self._starts):
             self._settled = self._starts[finished]
@@ -95,6 +94,52 @@ class StripModel:
             first += 1
         return first
 
+    def _show_cut(self) -> None:
+        """Mark where a stop string cut the text, once all of it is shown."""
+        cut = self._found_cut() if self._presentation.at_end else None
+        if cut is not self._cut:
+            changed = [ref.round for one in (cut, self._cut) if one for ref in one.kept]
+            self._cut = cut
+            self._make_again(min(changed))
+
+    def _found_cut(self) -> StopCut | None:
+        end = self._document.finished
+        if end is not self._cut_known[0]:
+            self._cut_known = (end, stop_cut(self._document))
+        return self._cut_known[1]
+
+    def _make_again(self, first_round: int) -> None:
+        """Let the next refresh make the chips of this round and of those after it again."""
+        if first_round == PROMPT_ROUND:
+            self.chips.clear()
+            self._forget()
+        elif first_round < len(self._starts):
+            self._settled = self._starts[first_round]
+            del self._starts[first_round:]
+            del self._carries[first_round + 1 :]
+
+    def toggle_whole(self, ref: TokenRef) -> bool:
+        """Show all of a long token, or its ends again; return whether it is a long one."""
+        index = self.index_of(ref)
+        if index is None or not (ref in self._whole or self.chips[index].elided):
+            return False
+        self._whole ^= {ref}
+        self._make_again(ref.round)
+        return True
+
+    def _chip(
+        self, ref: TokenRef, fate: str, piece: bytes, carry: bytes, starts: bool
+    ) -> tuple[Chip, bytes]:
+        """Return a token's chip and the character begun after it."""
+        decoded = decode_piece(carry, piece)
+        cut = None
+        if self._cut is not None and ref in self._cut.kept:
+            kept = decode_piece(carry, piece[: self._cut.kept[ref]]).text
+            cut = Cut(len(kept), ref == next(iter(self._cut.kept)))
+        whole = ref in self._whole
+        chip = make_chip(ref, fate, decoded, bool(carry), starts, cut=cut, whole=whole)
+        return chip, decoded.carry
+
     def _settle(self, finished: int) -> None:
         if not self._prompted and self._document.started is not None:
             self._prompted = True
@@ -110,10 +155,9 @@ class StripModel:
         carry = b""
         started = self._document.started
         for slot, token in enumerate(started.prompt_tokens if started else ()):
-            decoded = decode_piece(carry, token.piece)
             ref = TokenRef(PROMPT_ROUND, slot)
-            self.chips.append(make_chip(ref, "prompt", decoded, bool(carry), False))
-            carry = decoded.carry
+            chip, carry = self._chip(ref, "prompt", token.piece, carry, False)
+            self.chips.append(chip)
         self._carries = [carry]
 
     def _round_chips(self, one: Round, cursor: Cursor | None) -> tuple[list[Chip], bytes]:
@@ -124,19 +168,17 @@ class StripModel:
             fate = _shown_fate(slot, token.fate, cursor)
             if fate is None:
                 break
-            decoded = decode_piece(carry, token.piece)
+            ref = TokenRef(one.index, slot)
+            chip, carry = self._chip(ref, fate, token.piece, carry, not chips)
             if cursor is not None or self._show_drafts or token.fate is Fate.ACCEPTED:
-                ref = TokenRef(one.index, slot)
-                chips.append(make_chip(ref, fate, decoded, bool(carry), not chips))
-            carry = decoded.carry
+                chips.append(chip)
             if token.fate is Fate.ACCEPTED:
                 kept = carry
         if cursor is None and one.closing is not None:
-            decoded = decode_piece(kept, one.closing.piece)
             ref = TokenRef(one.index, CLOSING_SLOT)
             kind = str(one.closing.kind)
-            chips.append(make_chip(ref, kind, decoded, bool(kept), not chips))
-            kept = decoded.carry
+            chip, kept = self._chip(ref, kind, one.closing.piece, kept, not chips)
+            chips.append(chip)
         return chips, kept
 
     def index_of(self, ref: TokenRef) -> int | None:
@@ -183,15 +225,7 @@ class StripModel:
             return ""
         if end.reason is FinishReason.ERROR and end.message:
             return end.message
-        if end.reason is FinishReason.END_TOKEN and self._ended_at_once():
-            return "The run ended at once: its first token was an end token."
-        return _ENDINGS[end.reason]
-
-    def _ended_at_once(self) -> bool:
-        """Whether the very first emitted token was an end token."""
-        rounds, started = self._document.rounds, self._document.started
-        emitted = rounds[0].emitted_ids if rounds else ()
-        return started is not None and (not emitted or emitted[0] in started.end_tokens)
+        return ending(self._document)
 
 
 def _shown_fate(slot: int, fate: Fate, cursor: Cursor | None) -> str | None:

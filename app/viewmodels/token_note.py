@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.viewmodels.characters import decode_piece, hex_bytes
+from app.viewmodels.characters import decode_piece, hex_bytes, written
+from app.viewmodels.chips import SHOWN_CHARACTERS
 from app.viewmodels.meanings import MEANINGS
 from app.viewmodels.numbers import probability, quoted
 from engine.trace.events import ClosingToken, DraftedToken, Fate
@@ -34,11 +35,25 @@ def token_note(document: Document, chip: Chip) -> str:
     lines.append(MEANINGS[chip.fate])
     if chip.shares_before or chip.shares_after:
         lines.append(f"Its bytes {hex_bytes(token.piece)} hold a part of a character.")
+    lines += _cut_line(chip)
     if chip.elided:
         full = decode_piece(b"", token.piece).text
         more = "…" if len(full) > _FULL_TEXT else ""
-        lines.append(f"{len(full)} characters: {full[:_FULL_TEXT]}{more}")
+        lines.append(f"{len(full):,} characters: {written(full[:_FULL_TEXT])}{more}")
+        lines.append("Shift+Enter or Shift+click shows all of them in the text.")
+    elif len(chip.text) > SHOWN_CHARACTERS:
+        lines.append("Shift+Enter or Shift+click shows only its ends again.")
     return "\n".join(lines)
+
+
+def _cut_line(chip: Chip) -> list[str]:
+    """Say how much of a token a stop string cut from the text."""
+    if chip.cut is None:
+        return []
+    kept = chip.cut.kept
+    if not kept:
+        return ["A stop string cut all of it from the text."]
+    return [f"A stop string cut the text after {kept} of its {len(chip.text)} characters."]
 
 
 def _numbers(token: object, chip: Chip) -> list[str]:

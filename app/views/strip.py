@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _HELP = (
     "Arrow keys move between tokens, Enter pins one in the court, Escape lets it go, "
-    "Control C copies the text."
+    "Shift Enter shows all of a long one, Control C copies the text."
 )
 _PIN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
@@ -35,7 +35,8 @@ _PIN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class StripView(StripArea):
     """The text with every token's fate, for pointer and keys.
 
-    Hovering or moving to a token tells its numbers; a click or Enter pins it.
+    Hovering or moving to a token tells its numbers; a click or Enter pins it. With Shift they show
+    all of a long token, or its ends again.
     """
 
     token_pinned = Signal(object)  # TokenRef
@@ -102,6 +103,17 @@ class StripView(StripArea):
             self.set_pinned(None)
             self.token_unpinned.emit()
 
+    def toggle_whole(self, ref: TokenRef) -> bool:
+        """Show all of a long token, or its ends again; return whether it is a long one."""
+        if self._model is None or not self._model.toggle_whole(ref):
+            return False
+        self._note.hide()
+        self.refresh_in_place()
+        chip = self.index_of(ref)
+        if chip is not None:
+            self.show_chip(chip)
+        return True
+
     def ref_at(self, at: QPoint) -> TokenRef | None:
         """Return the token at a point of the viewport."""
         y = at.y() - MARGIN + self.verticalScrollBar().value()
@@ -118,7 +130,7 @@ class StripView(StripArea):
         elif event.matches(QKeySequence.StandardKey.ZoomOut):
             self.zoom_out()
         elif event.key() in _PIN_KEYS and ref is not None:
-            self.pin(ref)
+            self._choose(ref, event.modifiers())
         elif event.key() == Qt.Key.Key_Escape and (self.pinned or self._note.isVisible()):
             self._note.hide()
             self.unpin()
@@ -174,8 +186,13 @@ class StripView(StripArea):
         """Pin the token that was clicked."""
         ref = self.ref_at(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and ref is not None and ref == self._pressed:
-            self.pin(ref)
+            self._choose(ref, event.modifiers())
         self._pressed = None
+
+    def _choose(self, ref: TokenRef, modifiers: Qt.KeyboardModifier) -> None:
+        shift = modifiers & Qt.KeyboardModifier.ShiftModifier
+        if not (shift and self.toggle_whole(ref)):
+            self.pin(ref)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll; with Control, change the size."""

@@ -101,7 +101,7 @@ def test_refresh_names_the_first_chip_that_changed():
 def test_following_a_run_makes_the_chips_of_the_moving_round_alone(monkeypatch):
     made = []
     make = strip.make_chip
-    monkeypatch.setattr(strip, "make_chip", lambda *a: (made.append(a), make(*a))[1])
+    monkeypatch.setattr(strip, "make_chip", lambda *a, **k: (made.append(a), make(*a, **k))[1])
     _, presentation, model = shown(rounds=300, k=4)
     model.refresh()
     while not presentation.at_end:
