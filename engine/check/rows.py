@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 DIGITS = 1e-6  # relative: seven digits are recorded
 MASS = 1e-5  # absolute: a sum of float32 probabilities, and of rows as they are written
 _ENTROPY = 2e-3  # nats: float32 sums over a vocabulary
-_SMALLEST = 1e-30  # below it float32 loses digits
+_SMALLEST = 1e-30  # below it float32 loses digits ...
+_NOTHING = 1e-37  # ... and here nearly all of them
 
 
 def column(laws: Laws, name: str) -> dict[int, float]:
@@ -73,7 +74,7 @@ def check_residual(laws: Laws, ledger: Ledger) -> bool:
         low = max(0.0, p_target - q_draft - digits) / most
         left = max(0.0, p_target - q_draft + digits)
         high = min(1.0, left / least) if least > 0.0 else 1.0
-        true = low * (1.0 - DIGITS) <= residual <= high * (1.0 + DIGITS)
+        true = low * (1.0 - DIGITS) - _NOTHING <= residual <= high * (1.0 + DIGITS) + _NOTHING
         bounds = f"from {low} to {high}"
         if not ledger.holds(Kind.RESIDUAL, f"row of token {token}", true, residual, bounds):
             return False  # the others divide by the same mass

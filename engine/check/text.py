@@ -65,11 +65,16 @@ class TextReadings:
 
     def finish(self, tail: str) -> str | None:
         """Take the text that was still withheld; return as `add` does."""
-        tails = {"" if self._at_stop(at.owed) else _flushed(at) for at in self._readings}
+        tails = {self._cut(_flushed(reading)) for reading in self._readings}
         return None if tail in tails else " or ".join(sorted(map(repr, tails)))
 
     def _may_be_owed(self, text: str) -> bool:
         return not text or self._at_stop(text) or any(stop.startswith(text) for stop in self._stops)
+
+    def _cut(self, text: str) -> str:
+        """Return what stands before the stop string that ends first; a last byte can complete it."""
+        found = [(text.find(stop) + len(stop), text.find(stop)) for stop in self._stops]
+        return text[: min((at for at in found if at[1] >= 0), default=(0, len(text)))[1]]
 
     def _at_stop(self, text: str) -> bool:
         return any(text.startswith(stop) for stop in self._stops)
