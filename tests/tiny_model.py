@@ -95,6 +95,11 @@ def write_tiny_folder(
         values["max_position_embeddings"] = 4096
     (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
     save_file(tiny_weights(config, seed, noise=noise), folder / "model.safetensors")
+    return write_tiny_tokenizer(folder, endless=endless)
+
+
+def write_tiny_tokenizer(folder: Path, *, endless: bool = False) -> Path:
+    """Write tokenizer.json and tokenizer_config.json: bytes, and two control tokens after them."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(alphabet)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
