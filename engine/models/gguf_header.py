@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, short
 from engine.models.files import head, refuse_stand_in, unreadable
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ SUPPORTED_TYPES = tuple(
 LONGEST_NAME = 65_535  # bytes; of a key or a tensor, as the format's own text has it
 MOST_DIMENSIONS = 4
 DEEPEST_ARRAY = 4
+# Bounds far above any model's vocabulary: a damaged count must not become an allocation.
+HEADER_LIMIT = 100_000_000  # bytes
+MOST_ITEMS = 4_000_000  # values, entries of arrays and tensors together
 
 _STRING, _ARRAY = 8, 9
 _SCALARS = {
@@ -65,14 +68,25 @@ class _Cursor:
         self.content = content
         self.name = name
         self.at = 0
+        self.items = 0
 
     def take(self, size: int) -> int:
         """Step over `size` bytes that must be there; return where they start."""
         start = self.at
         if size > len(self.content) - start:
             raise truncated(self.name, start + size, len(self.content))
+        if start + size > HEADER_LIMIT:
+            raise damaged(self.name, f"a header of more than {HEADER_LIMIT} bytes")
         self.at = start + size
         return start
+
+    def expect(self, count: int, least: int) -> None:
+        """Refuse a count of things that each take `least` bytes if it cannot be true."""
+        if count > (len(self.content) - self.at) // least:
+            raise truncated(self.name, self.at + count * least, len(self.content))
+        self.items += count
+        if self.items > MOST_ITEMS:
+            raise damaged(self.name, f"more than {MOST_ITEMS} values in its header")
 
     def scalars(self, code: str, count: int = 1) -> tuple[Any, ...]:
         start = self.take(count * struct.calcsize(f"<{code}"))
@@ -105,9 +119,9 @@ class _Cursor:
         if depth >= DEEPEST_ARRAY:
             raise damaged(self.name, "arrays nested too deeply")
         if kind in _SCALARS:
+            self.expect(count, struct.calcsize(f"<{_SCALARS[kind]}"))
             return list(self.scalars(_SCALARS[kind], count))
-        if count > len(self.content) - self.at:  # each takes at least a byte
-            raise truncated(self.name, self.at + count, len(self.content))
+        self.expect(count, 8)  # the length of a text, or more
         return [self.value(kind, depth + 1) for _ in range(count)]
 
 
@@ -150,44 +164,61 @@ def _read(cursor: _Cursor) -> GgufHeader:
     if version not in (2, 3):
         raise DraftscopeError(
             f"{cursor.name} is of GGUF version {version}; versions 2 and 3 are supported. "
-            "Get a newer file of the model."
+            "Get the model as a file of one of these."
         )
     tensor_count, value_count = cursor.integer("Q"), cursor.integer("Q")
     metadata: dict[str, Any] = {}
+    cursor.expect(value_count, 13)  # a length, a type and a byte
     for _ in range(value_count):
         key = cursor.text(LONGEST_NAME)
+        if key in metadata:
+            raise damaged(cursor.name, f"the value {short(key)} twice")
         metadata[key] = cursor.value(cursor.integer("I"))
     _refuse_part(cursor.name, metadata)
     alignment = metadata.get("general.alignment", 32)
-    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+    if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
         raise damaged(cursor.name, f"an alignment of {alignment!r:.40}")
+    cursor.expect(tensor_count, 24)  # a length, dimensions, a type and an offset
     relative = [_read_tensor(cursor) for _ in range(tensor_count)]
+    return GgufHeader(metadata, _placed(cursor, relative, alignment))
+
+
+def _placed(
+    cursor: _Cursor, relative: list[tuple[str, TensorSpan]], alignment: int
+) -> dict[str, TensorSpan]:
+    """Return the tensors at their places in the file: one after the other, each aligned."""
     base = -(-cursor.at // alignment) * alignment
-    size = len(cursor.content)
+    size, at = len(cursor.content), 0
     tensors: dict[str, TensorSpan] = {}
     for name, span in relative:
+        shown = short(name)
         if name in tensors:
-            raise damaged(cursor.name, f"the tensor {name} twice")
+            raise damaged(cursor.name, f"the tensor {shown} twice")
         if span.offset % alignment:
-            raise damaged(cursor.name, f"the tensor {name} at an unaligned offset")
+            raise damaged(cursor.name, f"the tensor {shown} at an unaligned offset")
         if base + span.offset + span.size > size:
-            raise truncated(cursor.name, base + span.offset + span.size, size, name)
+            raise truncated(cursor.name, base + span.offset + span.size, size, shown)
+        if span.offset != at:
+            what = "within the one before it" if span.offset < at else "after a gap"
+            raise damaged(cursor.name, f"the tensor {shown} {what}")
+        at = -(-(span.offset + span.size) // alignment) * alignment
         tensors[name] = TensorSpan(span.shape, span.kind, base + span.offset, span.size)
-    return GgufHeader(metadata, tensors)
+    return tensors
 
 
 def _read_tensor(cursor: _Cursor) -> tuple[str, TensorSpan]:
     """Read one entry; its offset is still relative to the tensors' start."""
     name = cursor.text(LONGEST_NAME)
+    shown = short(name)
     dimensions = cursor.integer("I")
     if dimensions > MOST_DIMENSIONS:
-        raise damaged(cursor.name, f"the tensor {name} with {dimensions} dimensions")
+        raise damaged(cursor.name, f"the tensor {shown} with {dimensions} dimensions")
     shape = cursor.scalars("Q", dimensions)[::-1]
     number, offset = cursor.integer("I"), cursor.integer("Q")
-    kind = _supported_type(cursor.name, name, number)
+    kind = _supported_type(cursor.name, shown, number)
     block, block_bytes = GGML_QUANT_SIZES[kind]
     if not all(shape) or (shape[-1] if shape else 1) % block:
-        raise damaged(cursor.name, f"the tensor {name} of shape {shape} in {kind.name}")
+        raise damaged(cursor.name, f"the tensor {shown} of shape {shape} in {kind.name}")
     return name, TensorSpan(shape, kind, offset, math.prod(shape) // block * block_bytes)
 
 
@@ -207,7 +238,7 @@ def _supported_type(file: str, tensor: str, number: int) -> GGMLQuantizationType
 def _refuse_part(file: str, metadata: dict[str, Any]) -> None:
     count = metadata.get("split.count", 0)
     named = _SPLIT_NAME.search(file)
-    parts = int(named[2]) if named else count if isinstance(count, int) else 0
+    parts = int(named[2]) if named else count if type(count) is int else 0
     if parts > 1:
         raise DraftscopeError(
             f"{file} is one part of a model that is split into {parts} files, which is not "

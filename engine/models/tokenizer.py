@@ -6,22 +6,25 @@ Knows no model and no torch. Spaces are never cleaned up: what is decoded is the
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tokenizers
 
-from engine.errors import DraftscopeError
-from engine.models.config import end_tokens_of_folder, end_tokens_of_gguf
+from engine.errors import DraftscopeError, short
+from engine.models.end_tokens import end_tokens_of_folder, end_tokens_of_gguf, token_ids
 from engine.models.files import read_json, read_json_if_there
 from engine.models.gguf_header import read_header
-from engine.models.gguf_tokenizer import backend_from_gguf
+from engine.models.gguf_tokenizer import backend_from_gguf, token_id
 from engine.models.pieces import piece_decoder
 from engine.models.streaming import TextStream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+MOST_TOKENS = 4_000_000  # a bound for damaged files, far above any vocabulary
 
 
 class Tokenizer:
@@ -47,14 +50,16 @@ class Tokenizer:
         backend.no_truncation()
         backend.no_padding()
         self._backend = backend
-        self._decoder = piece_decoder(json.loads(backend.to_str())["decoder"])
+        self.vocabulary = _count(backend)
+        # Not of `backend.to_str()`: that walks every id up to the highest.
+        described = backend.decoder and json.loads(backend.decoder.__getstate__())
+        self._decoder = piece_decoder(described)
         self._pieces: dict[int, bytes] = {}
         added = backend.get_added_tokens_decoder()
         self._special = frozenset(token for token, entry in added.items() if entry.special)
-        ids = backend.get_vocab(with_added_tokens=True).values()
-        self.vocabulary = max(ids, default=-1) + 1
-        self.end_tokens = tuple(sorted(end_tokens))
-        self.bos = bos
+        self._added = {token: entry.content for token, entry in added.items()}
+        self.end_tokens = tuple(sorted(token for token in end_tokens if token < self.vocabulary))
+        self.bos = bos if bos is not None and bos < self.vocabulary else None
 
     def encode(self, text: str, *, add_special: bool = False) -> list[int]:
         """Return the ids of a text.
@@ -67,7 +72,8 @@ class Tokenizer:
         """
         # A lone surrogate can be typed or pasted but is no text: it becomes U+FFFD.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return list(self._backend.encode(text, add_special_tokens=add_special).ids)
+        with _sentence("The tokenizer fails on this text"):
+            return list(self._backend.encode(text, add_special_tokens=add_special).ids)
 
     def decode(
         self, ids: Sequence[int], skip_special: bool = True, *, at_start: bool = True
@@ -90,11 +96,15 @@ class Tokenizer:
         """Return a token's own bytes; none for an id outside the vocabulary."""
         piece = self._pieces.get(token)
         if piece is None:
-            piece = self._pieces[token] = self._decoder.piece(self.entry(token))
+            raw = self._added.get(token) if self._decoder.byte_level else None  # never in bytes
+            piece = raw.encode() if raw is not None else self._decoder.piece(self.entry(token))
+            self._pieces[token] = piece
         return piece
 
     def first_piece(self, token: int) -> bytes:
         """Return a token's bytes where it begins a text."""
+        if self._decoder.byte_level:
+            return self.piece(token)
         return self._decoder.first_piece(self.entry(token))
 
     def entry(self, token: int) -> str:
@@ -139,11 +149,10 @@ def open_tokenizer(path: str | Path) -> Tokenizer:
     if path.is_dir():
         return _open_folder(path)
     metadata = read_header(path).metadata
-    bos = metadata.get("tokenizer.ggml.bos_token_id")
+    with _sentence(f"The tokenizer in {path.name} is not understood"):
+        backend = backend_from_gguf(metadata, path.name)
     return Tokenizer(
-        backend_from_gguf(metadata, path.name),
-        end_tokens=end_tokens_of_gguf(metadata),
-        bos=bos if isinstance(bos, int) else None,
+        backend, end_tokens=end_tokens_of_gguf(metadata), bos=token_id(metadata, "bos")
     )
 
 
@@ -152,24 +161,48 @@ def _open_folder(folder: Path) -> Tokenizer:
     if not path.is_file():
         raise DraftscopeError(_no_tokenizer(folder))
     read_json(path)  # a Git LFS pointer or a torn file has its own sentence
-    try:
+    with _sentence(f"tokenizer.json in {folder.name} is not understood"):
         backend = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # the package raises bare Exception
-        raise DraftscopeError(
-            f"tokenizer.json in {folder.name} is not understood ({error}). Download it again."
-        ) from error
-    bos = read_json_if_there(folder / "config.json").get("bos_token_id")
-    return Tokenizer(
-        backend,
-        end_tokens=end_tokens_of_folder(folder),
-        bos=bos if isinstance(bos, int) else None,
-    )
+    begins = token_ids(read_json_if_there(folder / "config.json").get("bos_token_id"))
+    return Tokenizer(backend, end_tokens=end_tokens_of_folder(folder), bos=next(iter(begins), None))
 
 
 def _no_tokenizer(folder: Path) -> str:
-    if (folder / "tokenizer.model").is_file():
-        return (
-            f"The folder {folder.name} has only tokenizer.model; tokenizer.json is needed. "
-            "Download it, or convert tokenizer.model with transformers."
-        )
+    for other in ("tokenizer.model", "vocab.json", "tekken.json"):
+        if (folder / other).is_file():
+            return (
+                f"The folder {folder.name} has only {other}; tokenizer.json is needed. "
+                f"Download it, or convert {other} with transformers."
+            )
     return f"The folder {folder.name} has no tokenizer.json. Copy it beside the weights."
+
+
+def _count(backend: tokenizers.Tokenizer) -> int:
+    """Return one more than the highest id; refuse ids that cannot be, or that two entries share."""
+    own = backend.get_vocab(with_added_tokens=False).values()
+    ids = backend.get_vocab(with_added_tokens=True).values()
+    vocabulary = max(ids, default=-1) + 1
+    if vocabulary > MOST_TOKENS:
+        raise DraftscopeError(
+            f"The tokenizer has the id {vocabulary - 1}; ids up to {MOST_TOKENS - 1} are "
+            "supported. Download it again."
+        )
+    if len(set(own)) != len(own):
+        raise DraftscopeError(
+            "The tokenizer gives two of its entries one id, so text would be ambiguous. "
+            "Download it again."
+        )
+    return vocabulary
+
+
+@contextmanager
+def _sentence(what: str) -> Iterator[None]:
+    """Turn whatever the package raises into a sentence; it raises bare Exception and panics."""
+    try:
+        yield
+    except DraftscopeError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise DraftscopeError(f"{what} ({short(str(error))}). Download it again.") from error

@@ -6,19 +6,23 @@ device, no transformer and no tokenizer.
 
 from __future__ import annotations
 
+import math
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import torch
 
-from engine.errors import DraftscopeError
-from engine.models.files import PICKLES
+from engine.errors import DraftscopeError, short
+from engine.models.files import PICKLES, file_size
 from engine.models.gguf_reader import open_gguf
 from engine.models.layout import count_parameters, expected_shapes
 from engine.models.safetensors_reader import open_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.models.config import ModelConfig
     from engine.models.layout import Shape
 
@@ -55,6 +59,7 @@ class Checkpoint:
     source: str
     notes: list[str]
     _tensors: TensorSource = field(repr=False)
+    _file_of: Callable[[str], str] = field(repr=False)  # by a tensor's name
 
     @property
     def names(self) -> list[str]:
@@ -77,9 +82,17 @@ class Checkpoint:
         ----------
         dtype
             Wanted type; None for the file's own (float32 where the file is quantised).
+
+        Raises
+        ------
+        DraftscopeError
+            If the file has changed, or the tensor is not what a trained model has: see
+            `check_numbers`.
         """
         tensor = self._tensors.read(name)
-        return tensor.contiguous() if dtype is None else tensor.to(dtype).contiguous()
+        tensor = tensor.contiguous() if dtype is None else tensor.to(dtype).contiguous()
+        check_numbers(tensor, name, self._file_of(name))
+        return tensor
 
     def close(self) -> None:
         """Let go of the files; tensors already read stay valid."""
@@ -97,9 +110,10 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
     path = Path(path)
     if path.is_dir():
         folder = open_folder(path)
-        return Checkpoint(folder.config, path.name, path.name, folder.notes, folder)
-    if not path.is_file():
-        raise DraftscopeError(f"There is no file or folder {path.name}. Check the path.")
+        return Checkpoint(folder.config, path.name, path.name, folder.notes, folder, folder.file_of)
+    if not os.path.lexists(path):
+        raise DraftscopeError(f"There is no file or folder {short(path.name)}. Check the path.")
+    file_size(path)  # a pipe, a device or a broken link has its own sentence
     ending = path.suffix.lower()
     if ending in PICKLES:
         raise DraftscopeError(
@@ -111,4 +125,30 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
             f"{path.name} is one file of a model folder. Open the folder that holds it."
         )
     source = open_gguf(path)
-    return Checkpoint(source.config, path.stem, path.name, source.notes, source)
+    return Checkpoint(
+        source.config, path.stem, path.name, source.notes, source, lambda _: path.name
+    )
+
+
+def check_numbers(tensor: torch.Tensor, name: str, file: str) -> None:
+    """Refuse weights that no training leaves: numbers that are not finite, or zeros alone.
+
+    A download that never finished can have the right size and end in zeros, and a model of zeros
+    would answer without an error. Biases may well be zero.
+
+    Raises
+    ------
+    DraftscopeError
+        Naming the tensor and its file.
+    """
+    least, most = (float(bound) for bound in torch.aminmax(tensor))
+    if not (math.isfinite(least) and math.isfinite(most)):
+        raise DraftscopeError(
+            f"{file}: the tensor {name} holds numbers that are not finite, which no model can "
+            "compute with. Download it again."
+        )
+    if least == most == 0 and not name.endswith(".bias"):
+        raise DraftscopeError(
+            f"{file}: the tensor {name} holds zeros only, as a download that never finished "
+            "leaves them. Download it again."
+        )

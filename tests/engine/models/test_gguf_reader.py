@@ -248,5 +248,5 @@ def test_default_model_is_read_whole(default_model_path: Path) -> None:
     assert len(header.tensors) == len(checkpoint.names) == 272
     assert checkpoint.parameters == 134_515_008
     assert checkpoint.config.tied
-    assert (checkpoint.config.end_tokens, checkpoint.config.rms_epsilon) == ((2,), 1e-5)
+    assert (checkpoint.config.end_tokens, checkpoint.config.rms_epsilon) == ((0, 2), 1e-5)
     assert "Q4_1" in checkpoint.notes[0]

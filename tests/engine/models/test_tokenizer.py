@@ -12,8 +12,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, processors
 
 from engine.errors import DraftscopeError
-from engine.models.gguf_tokenizer import PRE_TOKENIZERS, backend_from_gguf
-from engine.models.pieces import piece_decoder
+from engine.models.gguf_tokenizer import backend_from_gguf
 from engine.models.tokenizer import Tokenizer, open_tokenizer
 from tests.engine.models.model_files import (
     CONFIG,
@@ -64,33 +63,33 @@ def test_merges_and_control_tokens_of_gguf_metadata_are_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pre", "pieces"),
-    [
-        ("smollm", ["a", "1", "2", " ", "3", "  ", " b", "'ll", "!?", "\n", "\n", "c"]),
-        ("gpt-2", ["a", "12", " 3", "  ", " b", "'ll", "!?", "\n", "\n", "c"]),
-        ("llama-bpe", ["a", "12", " ", "3", "  ", " b", "'ll", "!?\n\n", "c"]),
-        ("qwen2", ["a", "1", "2", " ", "3", "  ", " b", "'ll", "!?\n\n", "c"]),
-    ],
-)
-def test_text_is_split_as_the_models_own_tokenizer_does(pre: str, pieces: list[str]) -> None:
-    split = PRE_TOKENIZERS[pre]().pre_tokenize_str("a12 3   b'll!?\n\nc")
-    decoder = piece_decoder({"type": "ByteLevel"})
-    assert [decoder.piece(text).decode() for text, _ in split] == pieces
-
-
-@pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"pre": "tekken"}, r"tekken.*smollm, gpt-2, llama-bpe, qwen2"),
+        ({"pre": "viking"}, r"viking.*smollm, gpt-2, llama-bpe"),
+        ({"pre": "default"}, "default"),
+        ({"pre": ["smollm"]}, "smollm"),
         ({"pre": None}, "None"),
-        ({"model": "llama"}, "kind llama"),
+        ({"model": "t5"}, "kind t5"),
+        ({"model": 3}, "kind 3"),
+        ({"model": "llama"}, "no list of scores"),
         ({"model": None}, "no tokenizer"),
         ({"tokens": []}, "no list of tokens"),
+        ({"tokens": "abc"}, "no list of tokens"),
+        ({"tokens": [1, 2]}, "no list of tokens"),
+        ({"tokens": ["a", "b"], "token_type": [5, 5]}, "no token that is used"),
         ({"tokens": ["a", "a"], "token_type": [1, 1], "merges": []}, "twice"),
         ({"token_type": [1]}, "does not fit"),
+        ({"token_type": [1.0] * len(ENTRIES)}, "does not fit"),
+        ({"token_type": 3}, "does not fit"),
         ({"merges": None}, "no list of merges"),
         ({"merges": ["he zz"]}, "he zz"),
         ({"merges": ["hello"]}, "hello"),
+        ({"merges": ["h e", "h e"]}, "twice"),
+        ({"merges": [7]}, "no list of merges"),
+        ({"add_bos_token": "yes"}, "add_bos_token as 'yes'"),
+        ({"add_bos_token": True, "bos_token_id": 10_000}, "no token to add as bos"),
+        ({"add_eos_token": True, "eos_token_id": None}, "no token to add as eos"),
+        ({"add_eos_token": True, "eos_token_id": True}, "no token to add as eos"),
     ],
 )
 def test_gguf_tokenizers_that_are_not_understood_are_refused(
@@ -105,6 +104,27 @@ def test_beginning_token_is_put_only_where_asked() -> None:
     assert tokenizer.encode("hello", add_special=True)[0] == 0
     assert tokenizer.encode("hello") == from_metadata().encode("hello", add_special=True)
     assert len(tokenizer.encode("hello")) == 1
+
+
+def test_ending_token_is_put_behind_where_the_file_asks_for_it() -> None:
+    tokenizer = from_metadata(add_bos_token=True, add_eos_token=True)
+    hello = tokenizer.encode("hello")
+    assert tokenizer.encode("hello", add_special=True) == [0, *hello, 1]
+    assert from_metadata(add_eos_token=True).encode("hello", add_special=True) == [*hello, 1]
+
+
+def test_a_beginning_token_of_any_text_is_put_before() -> None:
+    odd = ["$A:1 b", *ENTRIES[1:]]
+    tokenizer = from_metadata(tokens=odd, add_bos_token=True)
+    assert tokenizer.encode("hello", add_special=True)[0] == 0
+
+
+def test_llama3_begins_where_the_file_does_not_say() -> None:
+    begun = from_metadata(pre="llama-bpe").encode("hello", add_special=True)
+    assert begun == [0, *from_metadata(pre="llama-bpe").encode("hello")]
+    unnamed = from_metadata(pre="llama-bpe", bos_token_id=10_000)
+    assert unnamed.encode("hello", add_special=True) == begun[1:]
+    assert unnamed.bos is None
 
 
 def test_unused_entries_that_pad_the_end_are_no_part_of_the_vocabulary() -> None:
@@ -124,6 +144,15 @@ def test_user_defined_tokens_are_text_and_recognised_whole() -> None:
     (token,) = tokenizer.encode(spaces)
     assert not tokenizer.is_special(token)
     assert tokenizer.decode([token]) == spaces
+
+
+def test_an_added_token_is_its_own_text_and_not_bytes() -> None:
+    """Each character of "Ã©" stands for a byte in the vocabulary's alphabet, but this is text."""
+    tokenizer = from_metadata(
+        tokens=[*ENTRIES, "Ã©"], token_type=[*METADATA["tokenizer.ggml.token_type"], 4]
+    )
+    (token,) = tokenizer.encode("Ã©")
+    assert tokenizer.decode([token]) == tokenizer.decode([0, token]) == "Ã©"
 
 
 def test_folder_and_gguf_file_of_one_model_agree(tmp_path: Path) -> None:
@@ -189,12 +218,21 @@ def test_a_files_own_template_is_added_only_where_asked(tmp_path: Path) -> None:
     assert tokenizer.encode("x", add_special=True) == [0, *tokenizer.encode("x")]
 
 
-def test_a_folder_without_tokenizer_json_says_which_file_is_needed(tmp_path: Path) -> None:
+@pytest.mark.case("C32")
+@pytest.mark.parametrize("only", ["tokenizer.model", "vocab.json", "tekken.json"])
+def test_a_folder_without_tokenizer_json_says_which_file_is_needed(
+    tmp_path: Path, only: str
+) -> None:
     with pytest.raises(DraftscopeError, match=r"no tokenizer\.json"):
         open_tokenizer(tmp_path)
-    (tmp_path / "tokenizer.model").write_bytes(b"\n")
-    with pytest.raises(DraftscopeError, match=r"only tokenizer\.model; tokenizer\.json is needed"):
+    (tmp_path / only).write_bytes(b"\n")
+    with pytest.raises(DraftscopeError, match=rf"only {only}; tokenizer\.json is needed"):
         open_tokenizer(tmp_path)
+
+
+def described(vocabulary: dict[str, int]) -> str:
+    model = {"type": "BPE", "vocab": vocabulary, "merges": []}
+    return json.dumps({"model": model, "decoder": {"type": "Fuse"}})
 
 
 @pytest.mark.parametrize(
@@ -204,6 +242,9 @@ def test_a_folder_without_tokenizer_json_says_which_file_is_needed(tmp_path: Pat
         ("{", "not valid JSON"),
         ("{}", "not understood"),
         ('{"model": {"type": "Unheard"}}', "not understood"),
+        ("<!DOCTYPE html>", "web page"),
+        (described({"a": 2**31}), "the id 2147483648"),
+        (described({"a": 0, "b": 0}), "one id"),
     ],
 )
 def test_a_damaged_tokenizer_json_is_a_sentence(tmp_path: Path, content: str, said: str) -> None:
@@ -256,7 +297,7 @@ def test_default_models_ids_are_those_of_its_own_tokenizer(default_model_path: P
     for text, ids in GOLDEN.items():
         assert tokenizer.encode(text) == ids
         assert tokenizer.decode(ids, skip_special=False) == text
-    assert (tokenizer.vocabulary, tokenizer.end_tokens, tokenizer.bos) == (49152, (2,), 1)
+    assert (tokenizer.vocabulary, tokenizer.end_tokens, tokenizer.bos) == (49152, (0, 2), 1)
 
 
 @pytest.mark.model
