@@ -30,31 +30,53 @@ def queries(count: int) -> torch.Tensor:
     return torch.randn(count, HEADS, HEAD_DIM, generator=generator)
 
 
-def run(cache: KVCache, rows: torch.Tensor, first: int) -> torch.Tensor:
-    masks = causal_masks(first, rows.shape[0], HEADS // KV_HEADS, rows)
+def run(cache: KVCache, rows: torch.Tensor, first: int, window: int | None = None) -> torch.Tensor:
+    masks = causal_masks(first, rows.shape[0], HEADS // KV_HEADS, rows, window)
     return attend(rows, cache, 0, masks)
 
 
+@pytest.mark.parametrize("window", [None, 1, 8, 100, BLOCK, BLOCK + 1, 4 * BLOCK])
 @pytest.mark.parametrize("first", [0, 5, BLOCK - 3, BLOCK, 2 * BLOCK + 7])
-def test_attention_is_the_textbook_softmax(cache: KVCache, first: int) -> None:
+def test_attention_is_the_textbook_softmax(cache: KVCache, first: int, window: int | None) -> None:
     rows = queries(8)
     keys, values = cache.view(0, 0, first + 8)
-    seen = torch.arange(first + 8)[None, :] <= first + torch.arange(8)[:, None]
+    back = first + torch.arange(8)[:, None] - torch.arange(first + 8)[None, :]
+    seen = (back >= 0) & (back < (window or BLOCK**2))
     expected = functional.scaled_dot_product_attention(
         rows.transpose(0, 1)[None], keys[None], values[None], attn_mask=seen, enable_gqa=True
     )
     expected = expected[0].transpose(0, 1).reshape(8, HEADS * HEAD_DIM)
-    assert float((run(cache, rows, first) - expected).abs().max()) < 1e-5
+    assert float((run(cache, rows, first, window) - expected).abs().max()) < 1e-5
 
 
-def test_rows_do_not_depend_on_the_width_or_on_what_lies_behind_them(cache: KVCache) -> None:
+@pytest.mark.parametrize("window", [None, 5, BLOCK - 4, BLOCK + 3])
+def test_rows_do_not_depend_on_the_width_or_on_what_lies_behind_them(
+    cache: KVCache, window: int | None
+) -> None:
     # The kernels round a product of few rows differently; 8 rows stand for the padded widths.
     rows = queries(24)
-    for first in range(BLOCK - 12, BLOCK + 12):
-        wide = run(cache, rows, first)
-        assert torch.equal(run(cache, rows[:8], first), wide[:8])
-        later = run(cache, rows[6:20], first + 6)
+    for first in range(2 * BLOCK - 12, 2 * BLOCK + 12):
+        wide = run(cache, rows, first, window)
+        assert torch.equal(run(cache, rows[:8], first, window), wide[:8])
+        later = run(cache, rows[6:20], first + 6, window)
         assert torch.equal(later, wide[6:20])
+
+
+@pytest.mark.parametrize("first", [BLOCK - 4, BLOCK, 2 * BLOCK - 4])
+def test_blocks_before_every_window_are_left_out_and_change_no_bit(
+    cache: KVCache, first: int
+) -> None:
+    # row 0 of a wide pass still sees the block before; a pass of its last rows does not
+    rows, window = queries(24), 8
+    begins = [
+        [mask.begin for mask in causal_masks(at, count, 1, rows, window)]
+        for at, count in ((first, 24), (first + 12, 12))
+    ]
+    block = (first + 12) // BLOCK * BLOCK
+    assert begins == [[block - BLOCK, block], [block]]
+    wide = run(cache, rows, first, window)
+    assert wide.isfinite().all()  # also where a row sees nothing of a block
+    assert torch.equal(run(cache, rows[12:], first + 12, window), wide[12:])
 
 
 def test_masked_rows_of_garbage_change_nothing(cache: KVCache) -> None:

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from transformers import AutoConfig
 
 from engine.errors import DraftscopeError
 from engine.models.config_folder import config_from_folder
 from engine.models.config_gguf import config_from_gguf
-from engine.models.family import SUPPORTED
+from engine.models.family import DEFAULTS, SIZES, SUPPORTED
 from tests.engine.models.model_files import CONFIG, GGUF_METADATA
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def without(key: str) -> dict[str, Any]:
     return {name: value for name, value in CONFIG.items() if name != key}
 
 
+@pytest.mark.case("C18")
 def test_head_dim_is_read_and_not_computed(tmp_path: Path) -> None:
     config = config_from_folder(folder_with(tmp_path, CONFIG))
     assert (config.width, config.heads, config.head_dim) == (32, 4, 16)
@@ -43,6 +45,7 @@ def test_every_head_has_its_own_keys_where_their_number_is_not_given(tmp_path: P
     assert config_from_folder(folder_with(tmp_path, without("num_key_value_heads"))).kv_heads == 4
 
 
+@pytest.mark.case("C12")
 def test_nested_text_config_wins_over_the_outside(tmp_path: Path) -> None:
     nested = {"tie_word_embeddings": True, "model_type": "llama"}
     outside = {**CONFIG, "model_type": "wrapper", "tie_word_embeddings": False}
@@ -116,6 +119,7 @@ def test_absent_or_default_rotary_scaling_is_accepted(tmp_path: Path, scaling: A
         ({"model_type": "phi3", "rope_scaling": {"type": "longrope"}}, "longrope"),
     ],
 )
+@pytest.mark.case("C14")
 def test_what_is_not_supported_is_refused_by_name(
     tmp_path: Path, change: dict[str, Any], named: str
 ) -> None:
@@ -160,12 +164,84 @@ def test_a_missing_size_is_named(tmp_path: Path, key: str) -> None:
         {"num_key_value_heads": 3},
         {"head_dim": 15},
         {"rms_norm_eps": 0},
+        {"rms_norm_eps": float("nan")},
+        {"rope_theta": 1.0},
+        {"model_type": "mistral", "sliding_window": 0},
+        {"model_type": "phi3", "partial_rotary_factor": 0.01},
+        {"model_type": "phi3", "partial_rotary_factor": 1.5},
+        {"attention_bias": "yes"},
         {"vocab_size": True},
     ],
 )
 def test_impossible_sizes_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(DraftscopeError):
         config_from_folder(folder_with(tmp_path, {**CONFIG, **change}))
+
+
+@pytest.mark.parametrize("kind", list(DEFAULTS))
+def test_what_a_configuration_leaves_out_is_what_transformers_takes(
+    tmp_path: Path, kind: str
+) -> None:
+    theirs = AutoConfig.for_model(kind)
+    for key, value in {**DEFAULTS[kind], **SIZES[kind]}.items():
+        assert getattr(theirs, key) == value or key == "sliding_window", key
+    if "sliding_window" in DEFAULTS[kind]:  # Qwen's is set aside where it is switched off
+        windowed = AutoConfig.for_model(kind, use_sliding_window=True)
+        assert windowed.sliding_window == DEFAULTS[kind]["sliding_window"]
+    ours = config_from_folder(folder_with(tmp_path, {"text_config": {"model_type": kind}}))
+    heads = theirs.num_attention_heads
+    assert (ours.vocabulary, ours.layers, ours.width, ours.heads, ours.mlp_width) == (
+        *(theirs.vocab_size, theirs.num_hidden_layers, theirs.hidden_size, heads),
+        theirs.intermediate_size,
+    )
+    assert ours.kv_heads == theirs.num_key_value_heads
+    assert ours.head_dim == (getattr(theirs, "head_dim", None) or theirs.hidden_size // heads)
+    assert ours.rms_epsilon == theirs.rms_norm_eps
+    assert ours.rope_base == theirs.rope_parameters["rope_theta"]
+    assert ours.context_length == theirs.max_position_embeddings
+    assert ours.tied == theirs.tie_word_embeddings
+    assert ours.window == theirs.sliding_window if kind != "llama" else ours.window is None
+
+
+def test_a_key_beside_a_text_config_is_of_another_part(tmp_path: Path) -> None:
+    nested = {"model_type": "wrapper", "scale_factor": 4, "text_config": CONFIG}
+    assert config_from_folder(folder_with(tmp_path, nested)).width == 32
+    nested = {"model_type": "wrapper", "text_config": {**CONFIG, "scale_factor": 4}}
+    with pytest.raises(DraftscopeError, match="scale_factor is 4"):
+        config_from_folder(folder_with(tmp_path, nested))
+
+
+@pytest.mark.parametrize(
+    ("change", "windowed"),
+    [
+        ({"model_type": "mistral"}, (0, 1)),  # of 4096 positions, as transformers has it
+        ({"model_type": "mistral", "sliding_window": None}, ()),
+        ({"model_type": "phi3"}, ()),
+        ({"model_type": "phi3", "sliding_window": 8}, (0, 1)),
+        ({"model_type": "qwen2"}, ()),
+        ({"model_type": "qwen2", "sliding_window": 8}, ()),
+        ({"model_type": "qwen2", "sliding_window": 8, "use_sliding_window": True}, ()),
+        (
+            {"model_type": "qwen3", "use_sliding_window": True, "max_window_layers": 1},
+            (1,),
+        ),
+        (
+            {
+                **{"model_type": "qwen3", "use_sliding_window": True, "max_window_layers": 0},
+                "layer_types": ["sliding_attention", "full_attention"],
+            },
+            (0,),
+        ),
+    ],
+)
+def test_the_layers_of_a_sliding_window(
+    tmp_path: Path, change: dict[str, Any], windowed: tuple[int, ...]
+) -> None:
+    config = config_from_folder(folder_with(tmp_path, {**CONFIG, **change}))
+    assert config.windowed == windowed
+    assert [config.window_of(layer) is not None for layer in (0, 1)] == [
+        layer in windowed for layer in (0, 1)
+    ]
 
 
 def test_end_tokens_are_united_from_all_files(tmp_path: Path) -> None:
