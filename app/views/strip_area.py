@@ -29,7 +29,7 @@ MARGIN = 18
 DEFAULT_POINTS = 14.0
 LEAST_POINTS, MOST_POINTS = 8.0, 72.0
 _ZOOM = 1.1
-_OVERHANG = 4  # rings and ticks stand out of their row by less than this
+OVERHANG = 4  # rings and ticks stand out of their row by less than this
 
 
 class StripArea(QAbstractScrollArea):
@@ -236,7 +236,7 @@ class StripArea(QAbstractScrollArea):
 
     def _update_from(self, row: int) -> None:
         """Ask for a painting from a row down."""
-        top = int(row * self._layout.row_height + MARGIN - self._offset()) - _OVERHANG
+        top = int(row * self._layout.row_height + MARGIN - self._offset()) - OVERHANG
         below = self.viewport().rect()
         below.setTop(max(0, top))
         if below.height() > 0:
