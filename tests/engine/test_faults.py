@@ -184,7 +184,7 @@ def test_a_stop_ends_the_loading_of_a_drafter(exact_target: LoadedModel, near_fo
 def test_a_drafter_of_another_vocabulary_is_refused(
     exact_target: LoadedModel, near_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A40: a sentence, never a shape
+    # a sentence, never a shape
     other = "The vocabularies differ first at token 3: 'a' and 'b'."
     monkeypatch.setattr(exact_target.tokenizer, "identical_to", lambda _: other)
     with pytest.raises(DraftscopeError, match=r"cannot draft for .* differ first at token 3"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,14 +33,15 @@ def test_longer_matches_win() -> None:
     assert proposal.match.length == 3
 
 
+@pytest.mark.case("A26")
 def test_no_match_proposes_nothing() -> None:
-    # A26: never a placeholder token
+    # never a placeholder token
     for tokens in ([], [1], [1, 2, 3]):
         assert propose(NgramDrafter(), tokens).tokens == ()
 
 
+@pytest.mark.case("A25")
 def test_an_end_token_is_never_copied() -> None:
-    # A25
     ids = [9, 8, 7, 51, 0, 5, 6, 4, 3, 51]
     assert propose(NgramDrafter({0}, longest=1, shortest=1), ids).tokens == ()
     assert propose(NgramDrafter(longest=1, shortest=1), ids).tokens == (0, 5, 6, 4)

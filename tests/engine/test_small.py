@@ -27,7 +27,7 @@ def near(near_folder: Path) -> LoadedModel:
 def test_the_law_is_cut_or_padded_to_the_targets_vocabulary(
     near: LoadedModel, vocabulary: int
 ) -> None:
-    # A39: ids that the target lacks are never proposed, ids that the drafter lacks have no mass
+    # ids that the target lacks are never proposed, ids that the drafter lacks have no mass
     drafter = SmallModelDrafter(near.transformer, near.info, "model:near", vocabulary)
     with torch.inference_mode():
         context = Context(TOKENS, torch.empty(0, 1))
@@ -44,7 +44,6 @@ def test_the_law_is_cut_or_padded_to_the_targets_vocabulary(
 def test_each_token_is_drawn_with_its_uniform_from_the_law_that_is_scored(
     near: LoadedModel,
 ) -> None:
-    # A02, A09
     drafter = SmallModelDrafter(near.transformer, near.info, "model:near", 258)
     uniforms = [0.1, 0.7, 0.4, 0.95]
     with torch.inference_mode():
