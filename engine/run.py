@@ -262,5 +262,5 @@ class Run:
         yield baseline
         if self._comparable and baseline.complete:  # else the texts need not be one
             model = self._target.transformer
-            plain = baseline.token_ids
-            yield compare(model, self._pool, self._prompt, emitted, plain, self._id)
+            texts = (self._prompt, emitted, baseline.token_ids)
+            yield compare(model, self._pool, *texts, self._id, self._sampling)

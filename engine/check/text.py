@@ -72,7 +72,7 @@ class TextReadings:
         return not text or self._at_stop(text) or any(stop.startswith(text) for stop in self._stops)
 
     def _cut(self, text: str) -> str:
-        """Return what stands before the stop string that ends first; a last byte can complete it."""
+        """Return what stands before the stop string that ends first; the tail can complete one."""
         found = [(text.find(stop) + len(stop), text.find(stop)) for stop in self._stops]
         return text[: min((at for at in found if at[1] >= 0), default=(0, len(text)))[1]]
 

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from engine.check.text import TextReadings
 from engine.models.streaming import TextStream
 
-PIECES = (b" the", b" ", b"a", b"ab", b"b", b"\xf0\x9f", b"\x99\x82", b"\xc3", b"\xa9", b"\xff", b"")
+PIECES = (
+    b" the",
+    b" ",
+    b"a",
+    b"ab",
+    b"b",
+    b"\xf0\x9f",
+    b"\x99\x82",
+    b"\xc3",
+    b"\xa9",
+    b"\xff",
+    b"",
+)
 
 
 class _Pieces:
