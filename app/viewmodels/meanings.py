@@ -5,7 +5,8 @@ from __future__ import annotations
 MEANINGS: dict[str, str] = {
     "prompt": "Given, not generated.",
     "pending": "Drafted, not tested yet.",
-    "accepted": "A drafted token that was kept.",
+    "accepted": "A drafted token that was kept: u < min(1, p_target / q_draft), "
+    "or greedy the target's argmax.",
     "rejected": "The first drafted token of its round that was not kept.",
     "discarded": "Drafted after the rejected one: never tested.",
     "cut": "Drafted past a stop or the limit: neither tested nor discarded, and in no figure.",
