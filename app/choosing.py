@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.viewmodels.models import known_models
-from app.viewmodels.prompt import drafter_label
+from app.viewmodels.prompt import early_spec, replaced_words
 from engine.models.registry import listed_name, remember
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ class Choosing(QObject):
             self._dialog.load_requested.connect(self._use_and_load)
             self._dialog.fetch_requested.connect(self._desk.fetch)
         state = self._prompt.state
-        self._dialog.offer(known_models(), state.target, state.drafter)
+        held = self._desk.state.target
+        early = early_spec(0 if held is None else held.layers)
+        self._dialog.offer(known_models(), state.target, state.drafter, early)
         return self._dialog
 
     def use(self, target: str, drafter: str) -> None:
@@ -94,10 +96,7 @@ class Choosing(QObject):
         """Go on with another drafter where the target cannot use the one that was chosen."""
         before = self._prompt.state
         self._prompt.set_state(replace(before, drafter=drafter))
-        self._window.banners.show_notice(
-            f"The {drafter_label(before.drafter)} was made for another target, so the "
-            f"{drafter_label(drafter)} drafts for this one."
-        )
+        self._window.banners.show_notice(replaced_words(before.drafter, drafter))
         self.changed.emit()
 
     def _use_and_load(self, target: str, drafter: str) -> None:

@@ -129,6 +129,7 @@ class Program:
             return True
         self._closed = True
         self.prompt.state.remember(self.settings)
+        self.settings["view.more"] = self.prompt.more.open
         remember(self.window, self.settings)
         try:
             self.settings.save()
@@ -144,6 +145,7 @@ class Program:
         for view in self.shown:
             view.set_state(self.desk.document, self.desk.presentation)
         self.prompt.set_state(PromptState.remembered(self.settings))
+        self.prompt.more.set_open(self.settings["view.more"])
         self.window.set_speed(self.desk.presentation.speed)
         self.window.set_recent(self.settings["files.recent"])
         self.strip.set_show_drafts(self.settings["view.show_rejected"])

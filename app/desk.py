@@ -289,7 +289,8 @@ class Desk(QObject):
                     self._update(engine_wait=waiting)
             case ModelsLoaded():
                 self._ready.add(reply.drafter)
-                self._update(loaded=model_in_words(reply.target), engine_wait=None)
+                held = reply.target
+                self._update(loaded=model_in_words(held), target=held, engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
             case JournalStarted() if reply.job == self._shown_job:

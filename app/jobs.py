@@ -27,7 +27,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.prompt import FALLBACK_DRAFTER
+from app.viewmodels.prompt import EARLY, FALLBACK_DRAFTER, early_spec
 from engine.errors import DraftscopeError
 from engine.trace.events import FinishReason, RunFinished, RunStarted
 from engine.trace.journal import save_copy, start_journal
@@ -98,16 +98,17 @@ class EngineJobs:
         return self._session, self._find_drafter(job, self._session, drafter, post)
 
     def _find_drafter(self, job: Job, session: Session, spec: str, post: Post) -> str:
-        """Load a drafter and return it; where a head was trained for another target, another."""
+        """Load a drafter and return it; where it was chosen for another target, another."""
         try:
             self._load_drafter(job, session, spec, post)
         except DraftscopeError as fault:
-            if spec != "head":
+            instead = _instead(spec, session.target.info.layers)
+            if not instead:
                 raise
-            log.info("the head was not used: %s", fault)
-            self._load_drafter(job, session, FALLBACK_DRAFTER, post)
-            post(DrafterReplaced(job.number, spec, FALLBACK_DRAFTER))
-            return FALLBACK_DRAFTER
+            log.info("%s was not used: %s", spec, fault)
+            self._load_drafter(job, session, instead, post)
+            post(DrafterReplaced(job.number, spec, instead))
+            return instead
         return spec
 
     def _load_drafter(self, job: Job, session: Session, spec: str, post: Post) -> None:
@@ -178,6 +179,13 @@ class FileJobs:
             case _:
                 raise TypeError(f"not a job on files: {job!r}")
         return ""
+
+
+def _instead(spec: str, layers: int) -> str:
+    """Name the drafter to use where a target of so many layers cannot use this one; "" if none."""
+    if spec.startswith(EARLY) and layers > 1:
+        return early_spec(layers)
+    return FALLBACK_DRAFTER if spec == "head" or spec.startswith(EARLY) else ""
 
 
 def _share_with_the_window() -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from app.files import write_atomically
 from app.paths import config_folder
-from app.viewmodels.prompt import PromptState
+from app.viewmodels.logit_bias import written_bias
+from app.viewmodels.more import LEAST_REPETITION, MOST_K, MOST_PENALTY, MOST_TEMPERATURE
+from app.viewmodels.prompt import LARGEST_SEED, MOST_TOKENS, MOST_TOP_K, PromptState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,22 +69,60 @@ class Setting:
 
 
 _FIRST = PromptState()  # decides what a new user finds in the prompt panel
+_MORE = _FIRST.more
 
 DECLARED = (
     Setting("models.target", _FIRST.target, "Name or path of the target."),
-    Setting("models.drafter", _FIRST.drafter, "The drafter: ngram, head, none or model:NAME."),
+    Setting(
+        "models.drafter",
+        _FIRST.drafter,
+        "The drafter: ngram, head, none, model:NAME or early:LAYERS.",
+    ),
     Setting("decode.raw", _FIRST.raw, "Give the prompt to the model with no chat template."),
-    Setting("decode.k", _FIRST.k, "Tokens that the drafter proposes in a round.", 0, 16),
-    Setting("decode.temperature", _FIRST.temperature, "0 is greedy.", 0.0, 5.0),
-    Setting("decode.top_k", _FIRST.top_k, "Keep the k likeliest tokens; 0 is off.", 0, 1_000_000),
+    Setting("decode.k", _FIRST.k, "Tokens that the drafter proposes in a round.", 0, MOST_K),
+    Setting("decode.temperature", _FIRST.temperature, "0 is greedy.", 0.0, MOST_TEMPERATURE),
+    Setting("decode.top_k", _FIRST.top_k, "Keep the k likeliest tokens; 0 is off.", 0, MOST_TOP_K),
     Setting("decode.top_p", _FIRST.top_p, "Keep the fewest of this mass; 1 is off.", 0.0, 1.0),
-    Setting("decode.seed", _FIRST.seed, "Of every uniform that is drawn.", 0, 2**63 - 1),
-    Setting("decode.limit", _FIRST.limit, "Most tokens that a run emits.", 1, 1_000_000),
+    Setting("decode.seed", _FIRST.seed, "Of every uniform that is drawn.", 0, LARGEST_SEED),
+    Setting("decode.limit", _FIRST.limit, "Most tokens that a run emits.", 1, MOST_TOKENS),
     Setting("decode.baseline", _FIRST.baseline, "Run the plain target to its end afterwards."),
+    Setting("decode.min_p", _MORE.min_p, "Share of the largest that is kept; 0 is off.", 0.0, 1.0),
+    Setting(
+        "decode.repetition_penalty",
+        _MORE.repetition_penalty,
+        "On logits of tokens in prompt and output; 1 is off.",
+        LEAST_REPETITION,
+        MOST_PENALTY,
+    ),
+    Setting(
+        "decode.presence_penalty",
+        _MORE.presence_penalty,
+        "Off a logit once if the output holds the token; 0 is off.",
+        -MOST_PENALTY,
+        MOST_PENALTY,
+    ),
+    Setting(
+        "decode.frequency_penalty",
+        _MORE.frequency_penalty,
+        "Off a logit each time that the output holds the token; 0 is off.",
+        -MOST_PENALTY,
+        MOST_PENALTY,
+    ),
+    Setting("decode.logit_bias", written_bias(_MORE.logit_bias), "Biases: ID=NUMBER, ID=NUMBER."),
+    Setting(
+        "decode.drafter_temperature",
+        -1.0,
+        "The drafter's own; below 0 it is the target's.",
+        -1.0,
+        MOST_TEMPERATURE,
+    ),
+    Setting("decode.k_min", _MORE.k_min, "Drafted before a draft may end unsure.", 0, MOST_K),
+    Setting("decode.confidence", _MORE.confidence, "Below it a draft ends; 0 is off.", 0.0, 1.0),
     Setting("decode.prompt", _FIRST.prompt, "The prompt as it was left."),
     Setting("view.theme", "system", "Colours.", choices=("system", "light", "dark")),
     Setting("view.speed", 1.0, "Presentation speed; 0 shows rounds as they come.", 0.0, 64.0),
     Setting("view.show_rejected", True, "Show rejected drafts in place."),
+    Setting("view.more", False, "Show all settings in the prompt panel."),
     Setting("window.geometry", [], "x, y, width, height and 1 if maximised."),
     Setting("window.arrangement", "", "Where the docks stand (base64)."),
     Setting("files.recent", [], "Sessions opened or saved, newest first."),

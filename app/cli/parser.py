@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import NoReturn
 
+from app.viewmodels.logit_bias import LARGEST, joined, parse_bias
 from engine.version import VERSION
 
 COMMANDS = ("run", "models", "export", "check", "bench")
@@ -70,8 +71,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drafter",
         default="ngram",
-        metavar="ngram|head|model:PATH|none",
-        help="what proposes tokens (default: %(default)s)",
+        metavar="ngram|head|model:PATH|early:LAYERS|none",
+        help="what proposes tokens; early:LAYERS is the target's own first layers "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--k", type=_whole(0), default=4, help="tokens drafted a round (default: %(default)s)"
@@ -83,6 +85,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--raw", action="store_true", help="no chat template")
     _add_decoding(parser)
+    _add_laws(parser)
+    _add_draft(parser)
     _add_output(parser)
 
 
@@ -107,6 +111,67 @@ def _add_decoding(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--no-probes", action="store_true", help="measure no plain rounds during the run"
+    )
+
+
+def _add_laws(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "laws", "of target and drafter alike; bias, then penalties, come before the temperature"
+    )
+    group.add_argument(
+        "--logit-bias",
+        action=_Bias,
+        default=(),
+        metavar="ID=NUMBER",
+        help="add NUMBER to a token's logit; repeatable",
+    )
+    group.add_argument(
+        "--repetition-penalty",
+        type=_number(1 / LARGEST, LARGEST),
+        default=1.0,
+        metavar="N",
+        help="of tokens in prompt and output: divides positive logits, multiplies negative ones; "
+        "1 is off (default: 1)",
+    )
+    for name, when in (("frequency", "each time that"), ("presence", "once if")):
+        group.add_argument(
+            f"--{name}-penalty",
+            type=_number(-LARGEST, LARGEST),
+            default=0.0,
+            metavar="N",
+            help=f"subtracted from a token's logit {when} the output, not the prompt, holds it; "
+            "0 is off (default: 0)",
+        )
+    group.add_argument(
+        "--min-p",
+        type=_number(0.0, 1.0),
+        default=0.0,
+        help="after top-p: leave out tokens below this share of the largest probability; "
+        "0 is off (default: 0)",
+    )
+
+
+def _add_draft(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("draft")
+    group.add_argument(
+        "--drafter-temperature",
+        type=_number(0.0),
+        metavar="N",
+        help="the drafter's own (default: the target's)",
+    )
+    group.add_argument(
+        "--confidence",
+        type=_number(0.0, 1.0),
+        default=0.0,
+        metavar="N",
+        help="a draft ends where the drafter's largest probability is below this; "
+        "0 is off (default: 0)",
+    )
+    group.add_argument(
+        "--k-min",
+        type=_whole(0),
+        default=0,
+        help="tokens drafted before --confidence may end a draft (default: 0)",
     )
 
 
@@ -168,7 +233,7 @@ def _add_pair(parser: argparse.ArgumentParser) -> None:
         "--drafter",
         nargs="+",
         default=["ngram", "head"],
-        metavar="ngram|head|model:PATH",
+        metavar="ngram|head|model:PATH|early:LAYERS",
         help="one or more (default: ngram head)",
     )
     parser.add_argument(
@@ -178,6 +243,24 @@ def _add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
     parser.add_argument("--plan", choices=("eager", "packed"))
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+class _Bias(argparse.Action):
+    """Gathers biases, each "ID=NUMBER", and refuses a second one of the same token."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one to those before it, or raise as argparse wants it."""
+        before = getattr(namespace, self.dest)
+        try:
+            setattr(namespace, self.dest, joined([*before, parse_bias(str(values))]))
+        except ValueError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
 
 
 class _Number:

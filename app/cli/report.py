@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.viewmodels.draft_ends import ShortDraftCount, ShortDrafts
 from engine.trace.events import (
     Baseline,
     Comparison,
     Difference,
+    DraftEnd,
     Event,
     FinishReason,
     Round,
@@ -32,6 +34,7 @@ class Outcome:
     """What is kept of a run while its events pass by."""
 
     statistics: Statistics = field(default_factory=Statistics)
+    short_drafts: ShortDraftCount = field(default_factory=ShortDraftCount)
     parts: list[str] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
     finished: RunFinished | None = None
@@ -41,6 +44,7 @@ class Outcome:
     def add(self, event: Event) -> None:
         """Take in one event."""
         self.statistics.add(event)
+        self.short_drafts.add(event)
         match event:
             case Round():
                 self.parts.extend(event.texts)
@@ -82,6 +86,23 @@ def as_object(outcome: Outcome) -> dict[str, Any]:  # JSON: the values differ in
         "latency_ms": _latency(figures.latency_ms),
         "plain": _plain(figures),
         "reason": outcome.finished.reason.value if outcome.finished else None,
+        **_short_drafts(outcome.short_drafts.so_far),
+    }
+
+
+def _short_drafts(found: ShortDrafts) -> dict[str, Any]:  # JSON: the values differ in type
+    """Say why drafts were shorter than k, and whether the drafter's context was exhausted."""
+    exhausted = None
+    if found.first_exhausted is not None:
+        exhausted = {
+            "from_round": found.first_exhausted + 1,
+            "rounds": found.exhausted,
+            "context_length": found.context_length or None,
+            "message": found.warning(),
+        }
+    return {
+        "short_drafts": {end.value: rounds for end, rounds in found.ends.items()},
+        "drafter_context_exhausted": exhausted,
     }
 
 
@@ -118,6 +139,7 @@ def as_lines(outcome: Outcome) -> list[str]:
         f" ({_number(figures.tokens_per_pass)} tokens per pass); {_ENDS[reason]}"
     ]
     lines += _acceptance_lines(figures)
+    lines += _draft_lines(outcome.short_drafts.so_far)
     lines += _rate_lines(figures)
     lines += _comparison_lines(outcome)
     return lines
@@ -138,6 +160,16 @@ def _acceptance_lines(figures: Figures) -> list[str]:
             f"repetition   {figures.repeated_share:.0%} of the 3-grams repeat: "
             "the acceptance says little about other text"
         )
+    return lines
+
+
+def _draft_lines(found: ShortDrafts) -> list[str]:
+    """Say why drafts were short, where the limit was not the only reason."""
+    lines = []
+    if sum(found.ends.values()) > found.ends.get(DraftEnd.LIMIT, 0):
+        lines.append(f"short drafts {found.words()}")
+    if found.warning():
+        lines.append(found.warning())
     return lines
 
 

@@ -49,16 +49,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _request(options: argparse.Namespace) -> RunRequest:
-    settings = Settings(
-        drafter=options.drafter,
-        k=options.k,
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-    )
+    named = {name: getattr(options, name) for name in Settings.__struct_fields__}
     return RunRequest(
         prompt=_prompt(options),
-        settings=settings,
+        settings=Settings(**named),
         raw=options.raw,
         seed=options.seed,
         max_new_tokens=options.max_new_tokens,

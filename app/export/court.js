@@ -49,7 +49,8 @@ class Court {
     const { raw, one_hot: oneHot, unobserved } = this.data.notes;
     const parts = [];
     if (token.o) parts.push(token.o);
-    if (laws && laws.overlap !== undefined && token.q !== undefined && !round.greedy) {
+    const oneHots = round.greedy && token.o; // both laws are: their overlap is 0 or 1
+    if (laws && laws.overlap !== undefined && token.q !== undefined && !oneHots) {
       parts.push(`Overlap of both laws, sum of min(p_target, q_draft): ${probability(laws.overlap)}.`);
     }
     if (!laws) parts.push(unobserved);

@@ -1,4 +1,4 @@
-"""What a page says about the run above its text: models, settings, seed, machine.
+"""What a page says about the run above its text: models, prompt, seed, machine.
 
 Knows the first event of a trace. Knows no HTML.
 """
@@ -12,7 +12,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.trace.events import ModelInfo, Round, RunStarted, Settings
+    from engine.trace.events import ModelInfo, Round, RunStarted
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -44,20 +44,6 @@ def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
         facts=_facts(started),
         fates=("pending", *(fate for fate in _LEGEND if fate in present)),
     )
-
-
-def settings_words(k: int, settings: Settings) -> str:
-    """Return k and the sampling in words: "k 4, temperature 0.8, top-p 0.95"."""
-    parts = [f"k {k}"]
-    if settings.temperature == 0:
-        parts.append("greedy")
-    else:
-        parts.append(f"temperature {settings.temperature:g}")
-        if settings.top_k:
-            parts.append(f"top-k {settings.top_k}")
-        if settings.top_p < 1:
-            parts.append(f"top-p {settings.top_p:g}")
-    return ", ".join(parts)
 
 
 def _facts(started: RunStarted) -> tuple[str, ...]:

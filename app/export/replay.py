@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.export.figures import readings, running_figures
-from app.export.header import Header, header, settings_words
+from app.export.header import Header, header
 from app.export.laws import SHORT, Labels, PageLaws, page_laws, short
 from app.export.portion import first_rounds
 from app.export.words import ending_words, round_words
 from app.viewmodels.characters import written
 from app.viewmodels.chips import SHOWN_CHARACTERS
 from app.viewmodels.document import Document
+from app.viewmodels.draft_ends import short_sentence, why_short
 from app.viewmodels.presentation import CLOSING_S, PENDING_S, REST_S, VERDICT_S, Presentation
 from app.viewmodels.refs import TokenRef
+from app.viewmodels.settings_words import settings_words
+from app.viewmodels.sides import drafter_greedy, target_greedy
 from app.viewmodels.strip import StripModel
 from app.viewmodels.verdict_words import closing_words, drafted_words, one_hot_words
 from engine.errors import DraftscopeError
@@ -167,8 +170,8 @@ class _Tables:
 
     def round(self, one: Round) -> PageRound:
         settings = self._document.settings_at(one.index)
-        greedy = settings is not None and settings.temperature == 0
-        words = settings_words(one.k, settings) if settings is not None else ""
+        greedy = target_greedy(settings)
+        words = settings_words(settings, one.k) if settings is not None else ""
         if words not in self.settings:
             self.settings.append(words)
         number = self.settings.index(words)
@@ -195,7 +198,9 @@ class _Tables:
             id=token.id,
             f=str(token.fate),
             w=drafted_words(one, slot, greedy=greedy),
-            o=one_hot_words(one, token, greedy=greedy),
+            o=one_hot_words(
+                one, token, greedy=drafter_greedy(self._document.settings_at(one.index))
+            ),
             h=_chip_bytes(chip),
             x=_chip_beyond(chip),
             e=chip.cut is not None and chip.cut.first,
@@ -210,12 +215,14 @@ class _Tables:
     def _closing(self, one: Round, token: ClosingToken, greedy: bool) -> PageToken:
         chip = self._chips[TokenRef(one.index, -1)]
         own = token.laws if token.kind is not ClosingKind.CORRECTION else None
+        why = why_short(self._document, one)
+        words = closing_words(one, greedy=greedy, short=why), short_sentence(one, why)
         return PageToken(
             t=_chip_text(chip),
             n=self.labels.index(token.piece),
             id=token.id,
             f=str(token.kind),
-            w=closing_words(one, greedy=greedy),
+            w=" ".join(filter(None, words)),
             h=_chip_bytes(chip),
             x=_chip_beyond(chip),
             e=chip.cut is not None and chip.cut.first,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.viewmodels.draft_ends import short_label
 from app.viewmodels.endings import ending
 from engine.trace.events import ClosingKind
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 
 def round_words(one: Round) -> str:
-    """Return what a round came to: "3 of 4 accepted, then a correction"."""
+    """Return what a round came to, and why few were drafted: "3 of 4 accepted, then a bonus"."""
+    short = f" ({short_label(one)})" if one.draft_end is not None else ""
     if one.closing is not None and one.closing.kind is ClosingKind.PLAIN:
-        return "nothing drafted: a plain token"
+        return f"nothing drafted{short}: a plain token"
     accepted = f"{one.accepted} of {len(one.drafted)} accepted"
     if one.closing is None:
-        return f"{accepted}, then the run ended"
-    return f"{accepted}, then a {one.closing.kind}"
+        return f"{accepted}, then the run ended{short}"
+    return f"{accepted}, then a {one.closing.kind}{short}"
 
 
 def ending_words(document: Document) -> str:

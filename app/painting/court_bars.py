@@ -224,9 +224,9 @@ def _columns(case: Case, theme: Theme) -> list[_Column]:
             "p_raw" if raw else "p_target",
             theme.target,
             "p_target",
-            "The target's softmax at temperature 1, nothing cut."
+            "The target's softmax at temperature 1, nothing moved and nothing cut."
             if raw
-            else "The target's law after temperature, top-k and top-p: what is drawn from.",
+            else f"The target's law {case.target_law}: what is drawn from.",
         )
     ]
     if any(bar.q_draft is not None for bar in case.bars):

@@ -12,11 +12,14 @@ import numpy as np
 
 from app.viewmodels.charts import Bar, Chart
 from app.viewmodels.columns import columns_of, window_ratio
+from app.viewmodels.draft_ends import ShortDrafts
 from app.viewmodels.readings import DASH, How, Reading, count, number, percent
+from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from app.viewmodels.columns import RoundColumns
     from app.viewmodels.document import Document
     from engine.trace.figures import Figures
 
@@ -53,6 +56,8 @@ class AcceptanceModel:
         NaN where nothing was tested.
     notice
         Why the acceptance may mislead, or "".
+    short
+        How many drafts were shorter than k and why, or "".
     """
 
     def __init__(self, document: Document, visible: int = 0) -> None:
@@ -71,16 +76,40 @@ class AcceptanceModel:
         self.readings = _readings(figures, self.note)
         self.positions = _positions(figures, self.note)
         self.lengths = _lengths(figures, self.note)
-        self.notice = ""
-        if figures.repetitive and figures.repeated_share is not None:
-            self.notice = (
-                f"Repetition: {percent(figures.repeated_share)} % of the text's 3-grams had been "
-                "there before, so the acceptance says little about other text."
-            )
+        drafts = _short_drafts(columns, end - 1, self._document)
+        self.notice = " ".join(filter(None, (drafts.warning(), _repetition(figures))))
+        self.short = f"Short drafts in {drafts.words()}." if drafts.words() else ""
 
     def readout(self, index: int) -> tuple[str, str]:
         """Write the curves' values in a round, for the line under the pointer."""
         return _share(self.cumulative[index]), _share(self.rolling[index])
+
+
+def _short_drafts(columns: RoundColumns, rounds: int, document: Document) -> ShortDrafts:
+    """Return the short drafts of the first `rounds` rounds, from the columns' running sums."""
+    sums = {end: int(columns.sums(end)[rounds]) for end in DraftEnd}
+    exhausted, drafted = columns.sums("exhausted"), columns.sums("drafted")
+    if not exhausted[rounds]:
+        return ShortDrafts(rounds, sums)
+    first = int(np.searchsorted(exhausted, 1.0)) - 1
+    drafter = document.drafter_at(first)
+    return ShortDrafts(
+        rounds=rounds,
+        ends=sums,
+        exhausted=int(exhausted[rounds]),
+        first_exhausted=first,
+        resumed=bool(drafted[rounds] > drafted[first]),
+        context_length=0 if drafter is None else drafter.context_length,
+    )
+
+
+def _repetition(figures: Figures) -> str:
+    if not figures.repetitive or figures.repeated_share is None:
+        return ""
+    return (
+        f"Repetition: {percent(figures.repeated_share)} % of the text's 3-grams had been "
+        "there before, so the acceptance says little about other text."
+    )
 
 
 def _share(value: float) -> str:

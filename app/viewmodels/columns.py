@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.viewmodels.draft_ends import exhausted
+from engine.trace.events import DraftEnd
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -25,6 +28,7 @@ PHASES = ("draft", "verify", "accept", "commit", "observe")
 """The phases of a round in the order in which they happen; the names of `RoundTimes`' fields."""
 
 # Columns that add up over the rounds: kept as running sums, so that any window is a difference.
+# A `DraftEnd` counts the rounds whose draft it ended.
 _SUMMED = (
     "accepted",
     "tested",
@@ -36,6 +40,9 @@ _SUMMED = (
     "drafter_positions_back",
     "drafter_pages_back",
     *PHASES,
+    "drafted",
+    "exhausted",
+    *DraftEnd,
 )
 # Columns that hold a state: kept as they are, NaN where a round has none (no drafter's cache).
 _GAUGES = ("target_pages", "drafter_pages")
@@ -133,6 +140,9 @@ def _row(one: Round) -> tuple[tuple[float, ...], tuple[float, ...]]:
         times.accept,
         times.commit,
         times.observe,
+        len(one.drafted),
+        exhausted(one),
+        *(one.draft_end is end for end in DraftEnd),
     )
     own_pages = drafter.pages_after if drafter is not None else float("nan")
     return summed, (target.pages_after, own_pages)

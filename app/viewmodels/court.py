@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 from app.viewmodels.court_bars import Bar, bars_of, with_mass
 from app.viewmodels.court_figures import readings
+from app.viewmodels.draft_ends import short_sentence, why_short
 from app.viewmodels.meanings import MEANINGS
 from app.viewmodels.numbers import probability, token_label
 from app.viewmodels.refs import CLOSING_SLOT, TokenRef
+from app.viewmodels.settings_words import law_words, moved_words
+from app.viewmodels.sides import drafter_greedy, target_greedy
 from app.viewmodels.verdict_words import (
     closing_words,
     drafted_words,
@@ -50,6 +53,8 @@ class Case:
         In falling order of p_target; the last one is the rest.
     law
         Whether `p_target` in the bars is the processed law, which decides, or the raw one.
+    target_law
+        What the processed law went through: "after temperature 0.8, top-p 0.9".
     threshold, u
         min(1, p_target / q_draft) and the uniform of the test; for a closing token `u` alone, the
         uniform of its draw. None where there was no test.
@@ -70,6 +75,7 @@ class Case:
     place: str
     bars: tuple[Bar, ...]
     law: Literal["processed", "raw"]
+    target_law: str
     threshold: float | None
     u: float | None
     tested: bool
@@ -179,23 +185,29 @@ class CourtModel:
             return self._given(ref, token.piece, token.id)
         one = self._document.rounds[ref.round]
         settings = self._document.settings_at(ref.round)
-        greedy = settings is not None and settings.temperature == 0
-        law: Literal["processed", "raw"] = "raw" if self.show_raw else "processed"
+        greedy = target_greedy(settings)
+        target_law = "" if settings is None else law_words(settings)
+        short = why_short(self._document, one)
         notes: list[str] = []
         if isinstance(token, DraftedToken):
             judged = phase == "judged"
             fate = str(token.fate) if judged else "pending"
             verdict = drafted_words(one, ref.slot, greedy=greedy) if judged else MEANINGS["pending"]
-            notes.append(one_hot_words(one, token, greedy=greedy))
+            notes.append(one_hot_words(one, token, greedy=drafter_greedy(settings)))
             notes.append(threshold_words(token) if judged else "")
             if judged and token.fate is Fate.DISCARDED and token.laws is not None:
                 notes.append(ABANDONED)
+            if ref.slot == len(one.drafted) - 1:
+                notes.append(short_sentence(one, short))
             threshold, u = (token.acceptance_probability, token.u) if judged else (None, None)
             tested = judged and token.fate in (Fate.ACCEPTED, Fate.REJECTED)
         else:
             assert isinstance(token, ClosingToken)  # a round holds these two kinds
             judged, tested, threshold, u = True, False, None, token.u
-            fate, verdict = str(token.kind), closing_words(one, greedy=greedy)
+            fate, verdict = str(token.kind), closing_words(one, greedy=greedy, short=short)
+            notes.append(short_sentence(one, short))
+        if judged and settings is not None:
+            notes.append(moved_words(settings))
         if token.laws is None:
             started = self._document.started
             notes.append(UNOBSERVED if started and started.top_n == 0 else UNRECORDED)
@@ -210,13 +222,14 @@ class CourtModel:
             fate=fate,
             place=_place(one, ref),
             bars=bars_of(one, token, raw=self.show_raw, judged=judged),
-            law=law,
+            law="raw" if self.show_raw else "processed",
+            target_law=target_law,
             threshold=threshold if tested else None,
             u=u,
             tested=tested and u is not None,
             verdict=verdict,
             notes=tuple(note for note in notes if note),
-            readings=readings(token, judged=judged, greedy=greedy),
+            readings=readings(token, judged=judged, greedy=greedy, target_law=target_law),
             pinned=ref == self.pinned,
         )
 
@@ -229,6 +242,7 @@ class CourtModel:
             place=f"Token {ref.slot + 1} of the prompt",
             bars=(),
             law="processed",
+            target_law="",
             threshold=None,
             u=None,
             tested=False,

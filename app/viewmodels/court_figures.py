@@ -19,13 +19,23 @@ _FROM = {
 
 
 def readings(
-    token: DraftedToken | ClosingToken, *, judged: bool, greedy: bool
+    token: DraftedToken | ClosingToken, *, judged: bool, greedy: bool, target_law: str
 ) -> tuple[Reading, ...]:
-    """Return a token's numbers, as far as they are known at its phase."""
+    """Return a token's numbers, as far as they are known at its phase.
+
+    Parameters
+    ----------
+    judged
+        Whether its verdict has fallen in the picture.
+    greedy
+        Whether the target takes its argmax.
+    target_law
+        What p_target went through, as `settings_words.law_words` says it.
+    """
     if isinstance(token, DraftedToken):
-        own = _drafted(token, judged=judged, greedy=greedy)
+        own = _drafted(token, judged=judged, greedy=greedy, target_law=target_law)
     else:
-        own = _closing(token, greedy=greedy)
+        own = _closing(token, greedy=greedy, target_law=target_law)
     return (*own, *(_of_laws(token.laws, judged=judged) if token.laws is not None else ()))
 
 
@@ -36,15 +46,15 @@ def _reading(
     return Reading(name, text, unit, how, detail, definition)
 
 
-def _drafted(token: DraftedToken, *, judged: bool, greedy: bool) -> list[Reading]:
+def _drafted(token: DraftedToken, *, judged: bool, greedy: bool, target_law: str) -> list[Reading]:
     found = [
         _reading(
             "p_target",
             token.p_target if judged else None,
             How.MEASURED,
             "of this token" if judged else "known after the pass",
-            "Probability of this token in the target's law after temperature, top-k and top-p, "
-            "from the round's one pass.",
+            f"Probability of this token in the target's law {target_law}, from the round's one "
+            "pass.",
         ),
         _reading(
             "q_draft",
@@ -76,15 +86,16 @@ def _drafted(token: DraftedToken, *, judged: bool, greedy: bool) -> list[Reading
     return found
 
 
-def _closing(token: ClosingToken, *, greedy: bool) -> list[Reading]:
+def _closing(token: ClosingToken, *, greedy: bool, target_law: str) -> list[Reading]:
     law = _FROM[token.kind]
+    through = f" {target_law}" if law == "p_target" else ""
     found = [
         _reading(
             "probability",
             token.probability,
             How.MEASURED,
             f"of this token in {law}",
-            f"Probability of this token in {law}, the law it was drawn from.",
+            f"Probability of this token in {law}{through}, the law it was drawn from.",
         )
     ]
     if token.u is not None and not greedy:

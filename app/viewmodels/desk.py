@@ -53,6 +53,7 @@ class DeskState:
     can_save: bool = False
     has_prompt: bool = False
     loaded: str = ""  # the target in memory, in words
+    target: ModelInfo | None = None  # the same
     shown: str = ""  # the session on show, in words
     engine_wait: Waiting | None = None
     fetch_wait: Waiting | None = None

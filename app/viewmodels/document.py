@@ -33,6 +33,7 @@ from engine.trace.statistics import Statistics
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engine.trace.events import ModelInfo
     from engine.trace.statistics import Figures
 
 AnyToken = TokenPiece | DraftedToken | ClosingToken
@@ -78,6 +79,7 @@ class Document:
         self.statistics = Statistics()
         self._round_events: list[int] = []  # index in `events` of each round
         self._changes: list[SettingsChanged] = []
+        self._drafters: list[ModelInfo | None] = []  # from each of these changes on
         self._prefix = PrefixFigures()
 
     def extend(self, events: Sequence[Event]) -> int:
@@ -117,6 +119,7 @@ class Document:
             case Probe():
                 self.probes.append(event)
             case SettingsChanged():
+                self._drafters.append(self._drafter_after(event))
                 self._changes.append(event)
             case RunStarted():
                 self.started = event
@@ -178,6 +181,20 @@ class Document:
         if found:
             return self._changes[found - 1].settings
         return self.started.settings if self.started else None
+
+    def drafter_at(self, round_index: int) -> ModelInfo | None:
+        """Return the drafter that proposes in a round, or None if there is none."""
+        found = bisect_right(self._changes, round_index, key=lambda change: change.before_round)
+        if found:
+            return self._drafters[found - 1]
+        return self.started.drafter if self.started else None
+
+    def _drafter_after(self, change: SettingsChanged) -> ModelInfo | None:
+        """Return whom a change leaves as the drafter; it names a new one only."""
+        held = self.settings_at(change.before_round)
+        if held is not None and held.drafter == change.settings.drafter:
+            return self.drafter_at(change.before_round)
+        return change.drafter
 
     def figures_at(self, n_rounds: int) -> Figures:
         """Return the figures over the first `n_rounds` rounds and what was measured among them.

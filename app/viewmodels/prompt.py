@@ -6,16 +6,19 @@ and the request to the engine speak of the same things.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from app.viewmodels.more import MOST_K, MOST_TEMPERATURE, More
+from app.viewmodels.numbers import count
 from engine.request import RunRequest
 from engine.trace.events import RunStarted, Settings
 
 if TYPE_CHECKING:
     from app.settings import Settings as Remembered
 
-MOST_K = 16
+MOST_TOP_K = 1_000_000
 MOST_TOKENS = 1_000_000
 LARGEST_SEED = 2**63 - 1
 
@@ -24,6 +27,9 @@ LARGEST_SEED = 2**63 - 1
 FIRST_PROMPT = "Explain to a curious child why the sky is blue."
 DEFAULT_DRAFTER = "head"
 FALLBACK_DRAFTER = "ngram"  # any target can use it
+EARLY = "early:"  # and the number of the target's first layers that draft
+EARLY_LAYERS = 10  # a third of the default target's
+_UNSCORED = ("ngram", "none")  # these have no logits, so nothing to draw from or to be unsure of
 
 
 @dataclass(frozen=True)
@@ -41,16 +47,19 @@ class PromptState:
     seed: int = 0
     limit: int = 128
     baseline: bool = True
+    more: More = field(default_factory=More)
 
     @property
     def settings(self) -> Settings:
         """What may change between rounds."""
-        return Settings(
-            drafter=self.drafter,
-            k=self.k,
-            temperature=self.temperature,
-            top_k=self.top_k,
-            top_p=self.top_p,
+        return self.more.put_into(
+            Settings(
+                drafter=self.drafter,
+                k=self.k,
+                temperature=self.temperature,
+                top_k=self.top_k,
+                top_p=self.top_p,
+            )
         )
 
     @property
@@ -71,9 +80,15 @@ class PromptState:
         return self.prompt.strip() not in ("", FIRST_PROMPT)
 
     @property
-    def greedy(self) -> bool:
-        """Whether nothing is drawn, so that top-k, top-p and the seed decide nothing."""
-        return self.temperature == 0
+    def scored(self) -> bool:
+        """Whether the drafter has logits: a law to draw from, and to be unsure of."""
+        return self.drafter not in _UNSCORED
+
+    @property
+    def draws(self) -> bool:
+        """Whether anything is drawn, by either side: else top-k, top-p and min-p decide nothing."""
+        own = self.more.drafter_temperature
+        return self.temperature > 0 or (self.scored and own is not None and own > 0)
 
     @classmethod
     def remembered(cls, settings: Remembered) -> PromptState:
@@ -90,6 +105,7 @@ class PromptState:
             seed=settings["decode.seed"],
             limit=settings["decode.limit"],
             baseline=settings["decode.baseline"],
+            more=More.remembered(settings),
         )
 
     def remember(self, settings: Remembered) -> None:
@@ -105,9 +121,10 @@ class PromptState:
         settings["decode.seed"] = self.seed
         settings["decode.limit"] = self.limit
         settings["decode.baseline"] = self.baseline
+        self.more.remember(settings)
 
     def after_opening(self, started: RunStarted) -> PromptState:
-        """Take the prompt and the settings of a session that was opened.
+        """Take the prompt and the settings of a session, as far as the fields can hold them.
 
         Models that are files stay as chosen: those of the session may not be here.
         """
@@ -119,12 +136,24 @@ class PromptState:
             raw=started.raw,
             drafter=settings.drafter if portable else self.drafter,
             k=min(settings.k, MOST_K),
-            temperature=settings.temperature,
-            top_k=settings.top_k,
+            temperature=min(settings.temperature, MOST_TEMPERATURE),
+            top_k=min(settings.top_k, MOST_TOP_K),
             top_p=settings.top_p,
-            seed=started.seed,
+            seed=min(started.seed, LARGEST_SEED),
             limit=min(started.max_new_tokens, MOST_TOKENS),
+            more=More.of(settings),
         )
+
+
+def early_spec(layers: int = 0) -> str:
+    """Name early exit after about a third of a target's layers; 0: it is not known how many."""
+    return f"{EARLY}{max(1, layers // 3) if layers else EARLY_LAYERS}"
+
+
+def early_layers(spec: str) -> int:
+    """Return after how many layers an early exit drafts; 0 if this is no early exit."""
+    written = spec.removeprefix(EARLY) if spec.startswith(EARLY) else ""
+    return int(written) if re.fullmatch("[0-9]{1,4}", written) else 0
 
 
 def drafter_label(spec: str) -> str:
@@ -136,8 +165,23 @@ def drafter_label(spec: str) -> str:
     }
     if spec in known:
         return known[spec]
+    if spec.startswith(EARLY):
+        return f"early exit, first {count(early_layers(spec), 'layer')}"
     name = spec.removeprefix("model:")
     return f"small model: {name.replace(chr(92), '/').rstrip('/').rsplit('/', 1)[-1]}"
+
+
+def replaced_words(asked: str, used: str) -> str:
+    """Say that a drafter cannot draft for this target, and which one does instead."""
+    drafts = f"so {_with_article(used)} drafts for this one."
+    if early_layers(asked):
+        return f"The target has too few layers for {drafter_label(asked)}, {drafts}"
+    return f"The {drafter_label(asked)} was made for another target, {drafts}"
+
+
+def _with_article(spec: str) -> str:
+    label = drafter_label(spec)
+    return label if early_layers(spec) else f"the {label}"
 
 
 def target_label(name: str) -> str:

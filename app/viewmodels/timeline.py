@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewmodels.columns import PHASES, columns_of
+from app.viewmodels.draft_ends import short_label
 from app.viewmodels.readings import DASH, milliseconds
+from app.viewmodels.settings_words import change_words
 from engine.trace.events import SettingsChanged
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class TimelineModel:
         self._settings = change.settings
         self._largest_k = max(self._largest_k, change.settings.k)
         at = float(self._ends[change.before_round])
-        self.marks.append(Mark(at, _difference(before, change.settings)))
+        self.marks.append(Mark(at, change_words(before, change.settings)))
 
     def round_bounds_ns(self, index: int) -> tuple[float, float]:
         """Return where a round begins and ends."""
@@ -222,10 +224,11 @@ class TimelineModel:
         return start + phases["draft"] + part * (phases["verify"] + phases["accept"])
 
     def describe(self, index: int, phase: str | None = None) -> str:
-        """Say a round in one line: what was accepted, and its phases' milliseconds."""
+        """Say a round in one line: what was accepted, why few were drafted, its phases' times."""
         one = self._document.rounds[index]
         tested = one.accepted + one.rejected
         verdict = f"{one.accepted}/{tested} accepted" if tested else "no draft"
+        verdict += f" ({short_label(one)})" if one.draft_end is not None else ""
         phases = self.phase_ns(index)
         if phase is not None:
             whole = milliseconds(sum(phases.values()))
@@ -238,21 +241,3 @@ class TimelineModel:
     def describe_probe(self, index: int) -> str:
         """Say a probe in one line."""
         return f"probe: a plain round took {milliseconds(self._probes[index][1])} ms"
-
-
-def _difference(before: Settings | None, after: Settings) -> str:
-    """Name what changed: "k 4 → 2, temperature 0 → 0.7"."""
-    parts = []
-    for name in ("drafter", "k", "temperature", "top_k", "top_p"):
-        new = getattr(after, name)
-        old = getattr(before, name) if before is not None else None
-        if new != old:
-            word = name.replace("_", "-")
-            parts.append(
-                f"{word} {_short(new)}" if old is None else f"{word} {_short(old)} → {_short(new)}"
-            )
-    return ", ".join(parts) or "settings repeated"
-
-
-def _short(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"

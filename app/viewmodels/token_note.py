@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.characters import decode_piece, hex_bytes, written
 from app.viewmodels.chips import SHOWN_CHARACTERS
+from app.viewmodels.draft_ends import short_sentence, why_short
 from app.viewmodels.meanings import MEANINGS
 from app.viewmodels.numbers import probability, quoted
 from engine.trace.events import ClosingToken, DraftedToken, Fate
@@ -33,6 +34,7 @@ def token_note(document: Document, chip: Chip) -> str:
             lines[-1] = f"{chip.fate} · round {one.index + 1}, closing token"
     lines += _numbers(token, chip) if not chip.ref.in_prompt else []
     lines.append(MEANINGS[chip.fate])
+    lines += _short_line(document, chip)
     if chip.shares_before or chip.shares_after:
         lines.append(f"Its bytes {hex_bytes(token.piece)} hold a part of a character.")
     lines += _cut_line(chip)
@@ -44,6 +46,17 @@ def token_note(document: Document, chip: Chip) -> str:
     elif len(chip.text) > SHOWN_CHARACTERS:
         lines.append("Shift+Enter or Shift+click shows only its ends again.")
     return "\n".join(lines)
+
+
+def _short_line(document: Document, chip: Chip) -> list[str]:
+    """Say why a draft was short, at its last token and at the one that closes the round."""
+    if chip.ref.in_prompt:
+        return []
+    one = document.rounds[chip.ref.round]
+    why = why_short(document, one)
+    if not why or not (chip.ref.is_closing or chip.ref.slot == len(one.drafted) - 1):
+        return []
+    return [short_sentence(one, why) or f"Nothing was drafted, since {why}."]
 
 
 def _cut_line(chip: Chip) -> list[str]:

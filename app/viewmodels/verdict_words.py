@@ -18,7 +18,7 @@ THRESHOLD = "min(1, p_target / q_draft)"
 
 
 def drafted_words(one: Round, slot: int, *, greedy: bool) -> str:
-    """Say why a drafted token was kept or not."""
+    """Say why a drafted token was kept or not; `greedy` is the target's."""
     token = one.drafted[slot]
     match token.fate:
         case Fate.DISCARDED:
@@ -42,8 +42,16 @@ def drafted_words(one: Round, slot: int, *, greedy: bool) -> str:
             return f"Rejected because u = {_compared(token, '≥')}."
 
 
-def closing_words(one: Round, *, greedy: bool) -> str:
-    """Say where the closing token came from."""
+def closing_words(one: Round, *, greedy: bool, short: str = "") -> str:
+    """Say where the closing token came from.
+
+    Parameters
+    ----------
+    greedy
+        Whether the target takes its argmax.
+    short
+        Why fewer than k tokens were drafted, as `draft_ends.why_short` says it.
+    """
     token = one.closing
     if token is None:
         return "No closing token: a stop or the limit ended the text inside this round's draft."
@@ -64,16 +72,21 @@ def closing_words(one: Round, *, greedy: bool) -> str:
             )
             return f"{drawn}: {every} accepted, and the same pass scored one position more."
         case ClosingKind.PLAIN:
-            why = (
-                "k is 0 in this round"
-                if one.k == 0
-                else "the drafter proposed nothing in this round"
-            )
-            return f"{drawn}: {why}, so it is neither bonus nor correction."
+            return f"{drawn}: {_nothing(one, short)}, so it is neither bonus nor correction."
+
+
+def _nothing(one: Round, short: str) -> str:
+    """Say why a plain round has no draft."""
+    if one.k == 0:
+        return "k is 0 in this round"
+    return f"nothing was drafted, since {short}" if short else "nothing was drafted in this round"
 
 
 def one_hot_words(one: Round, token: DraftedToken, *, greedy: bool) -> str:
-    """Say why `q_draft` has all its mass on one token, or "" if it has not."""
+    """Say why `q_draft` has all its mass on one token, or "" if it has not.
+
+    `greedy` is the drafter's: its temperature need not be the target's.
+    """
     if token.q_draft < 1.0:
         return ""
     if one.match is not None:
@@ -83,7 +96,8 @@ def one_hot_words(one: Round, token: DraftedToken, *, greedy: bool) -> str:
             f"(from token {one.match.start}). So the threshold is p_target itself."
         )
     if greedy:
-        return "q_draft is one-hot: at temperature 0 the drafter takes its own argmax."
+        tested = " So the threshold is p_target itself." if token.u is not None else ""
+        return f"q_draft is one-hot: at temperature 0 the drafter takes its own argmax.{tested}"
     return "q_draft is one-hot here: the threshold is p_target itself."
 
 

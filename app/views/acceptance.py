@@ -36,6 +36,7 @@ class AcceptanceView(QWidget):
         self.setAccessibleName("Acceptance")
         self.readings = ReadingRow("Acceptance figures", parent=self)
         self.notice = Notice(self)
+        self.short = Notice(self, quiet=True)
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName("Chart shown")
         self.tabs.setDrawBase(False)
@@ -59,6 +60,7 @@ class AcceptanceView(QWidget):
         layout.setSpacing(2)
         layout.addWidget(self.readings)
         layout.addWidget(self.notice)
+        layout.addWidget(self.short)
         layout.addWidget(self.tabs)
         layout.addLayout(charts, 1)
         self._arrange()
@@ -77,6 +79,7 @@ class AcceptanceView(QWidget):
         self._model.update(self._presentation.visible_rounds())
         self.readings.set_readings(self._model.readings)
         self.notice.say(self._model.notice)
+        self.short.say(self._model.short)
         self.positions.set_chart(self._model.positions)
         self.lengths.set_chart(self._model.lengths)
         curves = (100 * self._model.cumulative, 100 * self._model.rolling)
@@ -84,8 +87,10 @@ class AcceptanceView(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
-        for part in (self.readings, self.notice, self.positions, self.over_time, self.lengths):
+        for part in (self.readings, self.notice, self.short):
             part.set_theme(theme)
+        for chart in (self.positions, self.over_time, self.lengths):
+            chart.set_theme(theme)
 
     def sizeHint(self) -> QSize:
         """Return a dock's usual size."""

@@ -135,7 +135,9 @@ class CourtView(QWidget):
         self._model: CourtModel | None = None
         self.canvas = CourtCanvas()
         self.raw_switch = QCheckBox("Raw law")
-        self.raw_switch.setToolTip("Show the target's law at temperature 1, nothing cut")
+        self.raw_switch.setToolTip(
+            "Show the target's law at temperature 1, nothing moved and nothing cut"
+        )
         self.raw_switch.toggled.connect(self.set_show_raw)
         self.follow_button = QPushButton("Follow verdicts")
         self.follow_button.setToolTip("Let the pinned token go and show the latest verdict again")

@@ -73,15 +73,23 @@ def spin_box(name: str, help_text: str, most: int) -> QSpinBox:
     return spin
 
 
-def double_box(name: str, help_text: str, most: float, step: float) -> QDoubleSpinBox:
-    """Make a field for a number from 0 with two decimals."""
+def double_box(
+    name: str, help_text: str, most: float, step: float, least: float = 0.0
+) -> QDoubleSpinBox:
+    """Make a field for a number with two decimals."""
     spin = QDoubleSpinBox()
-    spin.setRange(0.0, most)
+    spin.setRange(least, most)
     spin.setSingleStep(step)
     spin.setDecimals(2)
     _shape(spin)
     describe(spin, name, help_text)
     return spin
+
+
+def number_of(spin: QDoubleSpinBox, before: float) -> float:
+    """Return what a field says; a number with more digits than shown stays until it is edited."""
+    value = round(spin.value(), spin.decimals())
+    return before if round(before, spin.decimals()) == value else value
 
 
 def _shape(spin: QAbstractSpinBox) -> None:

@@ -21,19 +21,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.viewmodels.prompt import drafter_label, target_label
+from app.viewmodels.prompt import drafter_label, early_layers, target_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.viewmodels.models import ModelChoice
 
-_WITHOUT_WEIGHTS = ("ngram", "head", "none")
 _EXPLANATIONS = {
     "ngram": "copies what followed the same tokens before; costs next to nothing",
     "head": "a small trained network on the target's own hidden states",
     "none": "every round is the target's alone",
 }
+_EARLY = "the target itself, cut short: no weights of its own, no training"
 
 
 class ModelsDialog(QDialog):
@@ -76,11 +76,13 @@ class ModelsDialog(QDialog):
         layout.addLayout(columns, 1)
         layout.addWidget(self.buttons)
 
-    def offer(self, choices: Sequence[ModelChoice], target: str, drafter: str) -> None:
-        """Fill both lists and select what is in use."""
+    def offer(self, choices: Sequence[ModelChoice], target: str, drafter: str, early: str) -> None:
+        """Fill both lists and select what is in use; `early` is the early exit on offer."""
         rows = [(choice.name, choice.title, choice.detail) for choice in choices]
         self.targets.fill(rows, target, target_label(target), "opened by you")
-        drafts = [(spec, drafter_label(spec), _EXPLANATIONS[spec]) for spec in _WITHOUT_WEIGHTS]
+        exits = drafter if early_layers(drafter) else early
+        drafts = [(spec, drafter_label(spec), words) for spec, words in _EXPLANATIONS.items()]
+        drafts.insert(2, (exits, drafter_label(exits), _EARLY))
         drafts += [(f"model:{name}", title, detail) for name, title, detail in rows]
         self.drafters.fill(drafts, drafter, drafter_label(drafter), "opened by you")
         self._absent = {choice.name for choice in choices if not choice.present}

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
 
 class Notice(QLabel):
-    """Hidden while there is nothing to say."""
+    """Hidden while there is nothing to say.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    quiet
+        What is said warns of nothing: muted text on no ground.
+    """
+
+    def __init__(self, parent: QWidget | None = None, *, quiet: bool = False) -> None:
         super().__init__(parent)
+        self._quiet = quiet
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
@@ -30,8 +37,11 @@ class Notice(QLabel):
             self.setVisible(bool(text))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the warning's colours."""
+        """Take the warning's colours, or muted ones."""
         self.setFont(scaled(QApplication.font(), 0.85))
+        if self._quiet:
+            self.setStyleSheet(f"color: {theme.muted}; padding: 1px 0;")
+            return
         self.setStyleSheet(
             f"color: {theme.warning}; background: {theme.warning_soft}; border-radius: 4px;"
             "padding: 3px 7px;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -20,25 +20,28 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.viewmodels.more import MOST_K, MOST_TEMPERATURE
 from app.viewmodels.prompt import (
     LARGEST_SEED,
-    MOST_K,
     MOST_TOKENS,
+    MOST_TOP_K,
     PromptState,
-    drafter_label,
     target_label,
 )
 from app.viewmodels.samples import Sample, samples
+from app.views.drafter_field import DrafterField
 from app.views.fields import (
     FieldArea,
     combo_box,
     describe,
     double_box,
     field_label,
+    number_of,
     segment,
     select,
     spin_box,
 )
+from app.views.more import MoreView
 from app.views.prompt_editor import PromptEditor
 
 if TYPE_CHECKING:
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
     from app.viewmodels.desk import DeskState
 
 _CHOOSE = "\0choose"
-_DRAFTERS = ("ngram", "head", "none")
 
 
 class PromptView(QWidget):
@@ -78,12 +80,12 @@ class PromptView(QWidget):
         self._mode.addButton(self.chat)
         self._mode.addButton(self.raw)
         self.target = combo_box("Target", "The model whose distribution the text follows.")
-        self.drafter = combo_box("Drafter", "What proposes tokens.")
+        self.drafter = DrafterField()
         self.k = spin_box(
             "k", "Tokens that the drafter proposes in a round; 0 is a plain round.", MOST_K
         )
-        self.temperature = double_box("Temperature", "0 is greedy.", 5.0, 0.1)
-        self.top_k = spin_box("Top-k", "Keep the k likeliest tokens; 0 is off.", 1_000_000)
+        self.temperature = double_box("Temperature", "0 is greedy.", MOST_TEMPERATURE, 0.1)
+        self.top_k = spin_box("Top-k", "Keep the k likeliest tokens; 0 is off.", MOST_TOP_K)
         self.top_k.setSpecialValueText("off")
         self.top_p = double_box("Top-p", "Keep the smallest set of this mass; 1 is off.", 1.0, 0.05)
         self.seed = QLineEdit()  # a spin box stops at 2**31
@@ -95,6 +97,7 @@ class PromptView(QWidget):
         )
         self.limit = spin_box("Limit", "Most tokens that the run emits.", MOST_TOKENS)
         self.limit.setMinimum(1)
+        self.more = MoreView()
         self.baseline = QCheckBox("Measure the plain target too")
         describe(
             self.baseline,
@@ -119,7 +122,7 @@ class PromptView(QWidget):
         models.setHorizontalSpacing(10)
         models.setVerticalSpacing(6)
         models.addRow(field_label("&Target", self.target), self.target)
-        models.addRow(field_label("&Drafter", self.drafter), self.drafter)
+        models.addRow(field_label("&Drafter", self.drafter.list), self.drafter)
         numbers = QGridLayout()
         numbers.setHorizontalSpacing(8)
         numbers.setVerticalSpacing(3)
@@ -148,12 +151,14 @@ class PromptView(QWidget):
         inside.addWidget(self.editor, 1)
         inside.addLayout(models)
         inside.addLayout(numbers)
+        inside.addWidget(self.more)
         inside.addWidget(self.baseline)
         buttons.setContentsMargins(12, 0, 12, 12)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(9)
-        layout.addWidget(FieldArea(fields), 1)  # in a low window fields scroll, buttons stay
+        self._area = FieldArea(fields)  # in a low window fields scroll, buttons stay
+        layout.addWidget(self._area, 1)
         layout.addLayout(buttons)
 
     def _connect(self) -> None:
@@ -164,11 +169,14 @@ class PromptView(QWidget):
         self.editor.textChanged.connect(self._edit)
         self._mode.buttonClicked.connect(self._edit)
         self.target.activated.connect(self._choose)
-        self.drafter.activated.connect(self._choose)
+        self.drafter.edited.connect(self._edit)
+        self.drafter.choose_requested.connect(self.choose_requested)
         for spin in (self.k, self.top_k, self.limit, self.temperature, self.top_p):
             spin.valueChanged.connect(self._edit)
         self.seed.textEdited.connect(self._edit)
         self.baseline.toggled.connect(self._edit)
+        self.more.edited.connect(self._edit)
+        self.more.unfolded.connect(self._show_unfolded)
 
     @property
     def state(self) -> PromptState:
@@ -179,15 +187,15 @@ class PromptView(QWidget):
         """Fill the fields; says nothing."""
         self._state = state
         fields = (
-            self.editor, self.target, self.drafter, self.k, self.temperature, self.top_k,
-            self.top_p, self.seed, self.limit, self.baseline,
+            self.editor, self.target, self.k, self.temperature, self.top_k, self.top_p,
+            self.seed, self.limit, self.baseline,
         )  # fmt: skip
         blockers = [QSignalBlocker(field) for field in fields]
         if self.editor.toPlainText() != state.prompt:
             self.editor.setPlainText(state.prompt)
         (self.raw if state.raw else self.chat).setChecked(True)
         select(self.target, state.target, target_label(state.target))
-        select(self.drafter, state.drafter, drafter_label(state.drafter))
+        self.drafter.set_spec(state.drafter)
         self.k.setValue(state.k)
         self.temperature.setValue(state.temperature)
         self.top_k.setValue(state.top_k)
@@ -197,6 +205,7 @@ class PromptView(QWidget):
         self.baseline.setChecked(state.baseline)
         for blocker in blockers:
             blocker.unblock()
+        self.more.set_more(state.more)
         self._show_what_decides()
 
     def take_sample(self, sample: Sample) -> None:
@@ -213,11 +222,7 @@ class PromptView(QWidget):
             for name in names:
                 self.target.addItem(target_label(name), name)
             self.target.addItem("Choose or open…", _CHOOSE)
-        with QSignalBlocker(self.drafter):
-            self.drafter.clear()
-            for spec in (*_DRAFTERS, *(f"model:{name}" for name in names)):
-                self.drafter.addItem(drafter_label(spec), spec)
-            self.drafter.addItem("Choose or open…", _CHOOSE)
+        self.drafter.set_models(names)
         self.set_state(self._state)
 
     def apply(self, state: DeskState) -> None:
@@ -228,6 +233,10 @@ class PromptView(QWidget):
             field.setEnabled(not state.running)
         self.editor.setReadOnly(state.running)
         self.samples.setEnabled(not state.running)
+        if state.target is not None:
+            self.drafter.set_target_layers(state.target.layers, running=state.running)
+        held = state.target if state.running else None  # another one may be chosen till then
+        self.more.set_vocabulary(0 if held is None else held.vocabulary)
         self._show_what_decides()
 
     def _enable_buttons(self, state: DeskState) -> None:
@@ -249,10 +258,11 @@ class PromptView(QWidget):
             button.setEnabled(False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Nothing is painted here beyond the style sheet."""
+        """Take all colours from this theme."""
+        self.more.set_theme(theme)
 
     def _choose(self) -> None:
-        if _CHOOSE in (self.target.currentData(), self.drafter.currentData()):
+        if self.target.currentData() == _CHOOSE:
             self.set_state(self._state)
             self.choose_requested.emit()
         else:
@@ -264,14 +274,15 @@ class PromptView(QWidget):
             prompt=self.editor.toPlainText(),
             raw=self.raw.isChecked(),
             target=self.target.currentData() or before.target,
-            drafter=self.drafter.currentData() or before.drafter,
+            drafter=self.drafter.spec,
             k=self.k.value(),
-            temperature=round(self.temperature.value(), 6),
+            temperature=number_of(self.temperature, before.temperature),
             top_k=self.top_k.value(),
-            top_p=round(self.top_p.value(), 6),
+            top_p=number_of(self.top_p, before.top_p),
             seed=min(int(self.seed.text() or 0), LARGEST_SEED),
             limit=self.limit.value(),
             baseline=self.baseline.isChecked(),
+            more=self.more.more,
         )
         if self._state == before:
             return
@@ -281,9 +292,15 @@ class PromptView(QWidget):
             self.settings_edited.emit(self._state.settings)
 
     def _show_what_decides(self) -> None:
-        """Greedy decoding draws nothing: grey out what decides nothing then."""
+        """Where nothing is drawn, or the drafter has no law, grey out what decides nothing then."""
+        state = self._state
         for field in (self.top_k, self.top_p):
-            field.setEnabled(not self._state.greedy)
+            field.setEnabled(state.draws)
+        self.more.enable(draws=state.draws, scored=state.scored, temperature=state.temperature)
+
+    def _show_unfolded(self) -> None:
+        """Scroll to what was unfolded, once it has its place."""
+        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.more, 0, 8))
 
 
 def _samples_button() -> QToolButton:

@@ -109,7 +109,7 @@ def test_control_return_runs(view: PromptView) -> None:
 
 
 def test_every_field_has_an_accessible_name(view: PromptView) -> None:
-    fields = [view.editor, view.chat, view.raw, view.target, view.drafter, view.k, view.seed]
+    fields = [view.editor, view.chat, view.raw, view.target, view.drafter.list, view.k, view.seed]
     fields += [view.temperature, view.top_k, view.top_p, view.limit, view.baseline, view.run]
     assert [field for field in fields if not field.accessibleName()] == []
 
@@ -144,12 +144,12 @@ def test_drafters_without_weights_are_whole_in_a_narrow_panel(view: PromptView) 
     view.resize(280, 480)
     view.show()
     option = QStyleOptionComboBox()
-    view.drafter.initStyleOption(option)
-    field = view.drafter.style().subControlRect(
+    view.drafter.list.initStyleOption(option)
+    field = view.drafter.list.style().subControlRect(
         QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField
     )
     for spec in ("ngram", "head", "none"):
-        assert view.drafter.fontMetrics().horizontalAdvance(drafter_label(spec)) <= field.width()
+        assert view.drafter.list.fontMetrics().horizontalAdvance(drafter_label(spec)) <= field.width()
 
 
 def test_run_and_stop_hand_the_focus_to_each_other(view: PromptView) -> None:
