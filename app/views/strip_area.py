@@ -179,23 +179,28 @@ class StripArea(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that the event touches."""
         painter = QPainter(self.viewport())
-        painter.fillRect(event.rect(), QColor(self._theme.base))
+        try:
+            self._paint(painter, QRectF(event.rect()))
+        finally:  # a painter left open by a fault would take the program down with it
+            painter.end()
+
+    def _paint(self, painter: QPainter, rect: QRectF) -> None:
+        painter.fillRect(rect, QColor(self._theme.base))
         self.painted_items = 0
-        if self._model is not None:
-            rect = QRectF(event.rect())
-            rect.setLeft(MARGIN)
-            rect.setRight(self.viewport().width() - MARGIN)
-            self.painted_items = paint_strip(
-                painter,
-                rect,
-                self._layout,
-                self._model.chips,
-                self._theme,
-                scroll=self._offset() + rect.top() - MARGIN,
-                highlights=self._highlights(),
-            )
-            self._paint_notice(painter)
-        painter.end()
+        if self._model is None:
+            return
+        rect.setLeft(MARGIN)
+        rect.setRight(self.viewport().width() - MARGIN)
+        self.painted_items = paint_strip(
+            painter,
+            rect,
+            self._layout,
+            self._model.chips,
+            self._theme,
+            scroll=self._offset() + rect.top() - MARGIN,
+            highlights=self._highlights(),
+        )
+        self._paint_notice(painter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the text to the new width."""
