@@ -108,7 +108,7 @@ class StripView(StripArea):
         if self._model is None or not self._model.toggle_whole(ref):
             return False
         self._note.hide()
-        self.refresh_in_place()
+        self.refresh()
         chip = self.index_of(ref)
         if chip is not None:
             self.show_chip(chip)

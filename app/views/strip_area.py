@@ -101,13 +101,6 @@ class StripArea(QAbstractScrollArea):
             self._adjust_range()
             self.viewport().update()
 
-    def refresh_in_place(self) -> None:
-        """Show what a viewer changed in the text, and stay there although its end was followed."""
-        self._following = False
-        self.refresh()
-        bar = self.verticalScrollBar()
-        self._following = bar.value() >= bar.maximum() - 2
-
     def follow(self) -> None:
         """Show the end of what is shown, and stay there: it was asked for."""
         self._following = True
