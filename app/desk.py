@@ -27,7 +27,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.desk import DeskState, Waiting, in_words, model_in_words
+from app.viewmodels.desk import DeskState, Waiting, in_words, model_in_words, settings_in_words
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from engine.control import Control
@@ -341,6 +341,7 @@ class Desk(QObject):
             finished=self.document.finished is not None,
             can_save=self.source is not None and bool(self.document.events),
             shown=in_words(self.document),
+            settings=settings_in_words(self.document),
             engine_wait=held.engine_wait if held.running or held.loading else None,
             fetch_wait=held.fetch_wait if held.fetching else None,
         )

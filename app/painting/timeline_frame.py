@@ -177,7 +177,8 @@ def flags_of(
     """Return where the flags of changed settings stand; one that would overlap is left out."""
     flags: list[tuple[QRectF, str]] = []
     free = -1e9
-    for x, label in _marks_in(geometry, model, window):
+    for x, whole in _marks_in(geometry, model, window):
+        label = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, geometry.plot_width - 10)
         width = metrics.horizontalAdvance(label) + 10
         left = min(x, geometry.left + geometry.plot_width - width)
         if left >= free:

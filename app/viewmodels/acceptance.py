@@ -57,7 +57,7 @@ class AcceptanceModel:
     notice
         Why the acceptance may mislead, or "".
     short
-        How many drafts were shorter than k and why, or "".
+        How many drafts were shorter than k and why, or "" where none was or `notice` says it.
     """
 
     def __init__(self, document: Document, visible: int = 0) -> None:
@@ -77,8 +77,9 @@ class AcceptanceModel:
         self.positions = _positions(figures, self.note)
         self.lengths = _lengths(figures, self.note)
         drafts = _short_drafts(columns, end - 1, self._document)
-        self.notice = " ".join(filter(None, (drafts.warning(), _repetition(figures))))
-        self.short = f"Short drafts in {drafts.words()}." if drafts.words() else ""
+        warning, words = drafts.warning(), drafts.words()
+        self.notice = " ".join(filter(None, (warning, _repetition(figures))))
+        self.short = f"Short drafts in {words}." if words and not warning else ""
 
     def readout(self, index: int) -> tuple[str, str]:
         """Write the curves' values in a round, for the line under the pointer."""

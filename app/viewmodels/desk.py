@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.viewmodels.settings_words import settings_words
 from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class DeskState:
     loaded: str = ""  # the target in memory, in words
     target: ModelInfo | None = None  # the same
     shown: str = ""  # the session on show, in words
+    settings: str = ""  # those of its last round, in words
     engine_wait: Waiting | None = None
     fetch_wait: Waiting | None = None
 
@@ -81,6 +83,12 @@ def in_words(document: Document) -> str:
     if document.finished is not None:
         words.append(_REASONS[document.finished.reason])
     return " · ".join(words)
+
+
+def settings_in_words(document: Document) -> str:
+    """Say with which settings the session on show goes on, or went on last."""
+    settings = document.settings_at(max(0, len(document.rounds) - 1))
+    return "" if settings is None else settings_words(settings)
 
 
 def model_in_words(info: ModelInfo) -> str:

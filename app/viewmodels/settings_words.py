@@ -87,7 +87,7 @@ def law_words(settings: Settings) -> str:
 
     Only what is switched on is named, in the order in which it is applied.
     """
-    steps = [_written(settings, field) for field in _MOVES if _is_on(settings, field)]
+    steps = _moves(settings)
     if settings.temperature == 0:
         return f"after {', '.join(steps)}, at temperature 0" if steps else "at temperature 0"
     if settings.temperature != 1:
@@ -98,12 +98,21 @@ def law_words(settings: Settings) -> str:
 
 def moved_words(settings: Settings) -> str:
     """Say that logits were moved before they became p_target, where they were; else ""."""
-    moves = [_written(settings, field) for field in _MOVES if _is_on(settings, field)]
+    moves = _moves(settings)
     if not moves:
         return ""
     *first, last = moves
     said = f"{', '.join(first)} and {last}" if first else last
     return f"p_target is the law after {said}; the raw law is the one before."
+
+
+def _moves(settings: Settings) -> list[str]:
+    """Name what moves logits before the temperature."""
+    return [
+        "logit bias" if field == "logit_bias" else _written(settings, field)
+        for field in _MOVES
+        if _is_on(settings, field)
+    ]
 
 
 def _is_on(settings: Settings, field: str) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _CHOOSE = "\0choose"
 _DRAFTERS = ("ngram", "head", EARLY, "none")
 _MOST_LAYERS = 999  # the engine knows how many the target has
+_BUTTONS_PX = 40  # and padding
 
 
 class DrafterField(QWidget):
@@ -27,13 +28,13 @@ class DrafterField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.list = combo_box("Drafter", "What proposes tokens.")
+        self.list.setMinimumContentsLength(5)  # leaves room for the layers in a narrow panel
         self.layers = spin_box(
             "Layers of early exit",
             "The target's first layers that draft; about a third of them is a good start.",
             _MOST_LAYERS,
         )
         self.layers.setMinimum(1)
-        self.layers.setPrefix("first ")
         self.layers.hide()
         self._target_layers = 0  # 0: not known
         self._spec = ""
@@ -99,5 +100,8 @@ class DrafterField(QWidget):
         early = early_layers(self._spec)
         self.layers.setVisible(early > 0)
         self.layers.setSuffix(" layer" if early == 1 else " layers")
+        # Qt's own hint leaves the style sheet's buttons out
+        written = self.layers.fontMetrics().horizontalAdvance(f"{early:02} layers")
+        self.layers.setFixedWidth(written + _BUTTONS_PX)
         if early:
             self.list.setToolTip(drafter_label(self._spec))

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.viewmodels.prompt import drafter_label, early_layers, target_label
+from app.views.plain_tips import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ _EXPLANATIONS = {
     "head": "a small trained network on the target's own hidden states",
     "none": "every round is the target's alone",
 }
-_EARLY = "the target itself, cut short: no weights of its own, no training"
+_EARLY = "the target itself, cut short; no weights of its own"
 
 
 class ModelsDialog(QDialog):
@@ -198,5 +199,5 @@ class _ModelList(QWidget):
     def _add(self, value: str, title: str, detail: str) -> None:
         item = QListWidgetItem(f"{title}\n{detail}")
         item.setData(Qt.ItemDataRole.UserRole, value)
-        item.setToolTip(value)
+        item.setToolTip(plain_tip(value))
         self.list.addItem(item)

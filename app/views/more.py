@@ -42,7 +42,7 @@ class MoreView(QWidget):
     """Edits a `More`; folded, it says in words what is not at its default."""
 
     edited = Signal()
-    unfolded = Signal()
+    grown = Signal(QWidget)  # what has appeared, and may be out of sight
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,6 +58,7 @@ class MoreView(QWidget):
         self.button.setText(_FOLDED)
         self.button.setCheckable(True)
         self.button.setProperty("quiet", True)
+        self.button.setProperty("fold", True)
         describe(self.button, "More settings", "Penalties, biases, and when a draft ends.")
         self.summary = ElidedLabel()
         self.min_p = double_box(
@@ -94,8 +95,8 @@ class MoreView(QWidget):
         describe(
             self.logit_bias,
             "Logit bias",
-            "Added to the logits of tokens, as ID=NUMBER, ID=NUMBER; empty is off. "
-            "The court shows each token's id.",
+            "Added to tokens' logits, of target and drafter alike: ID=NUMBER, ID=NUMBER; empty is "
+            "off. The court shows each token's id.",
         )
         self.fault = Notice()
         for spin in (self.min_p, self.confidence, self.k_min):
@@ -256,19 +257,22 @@ class MoreView(QWidget):
             holds = f"the bias stays {held}" if held else "there is no bias"
             said = str(fault)
             self.fault.say(f"{said[:1].upper()}{said[1:]}. Until then {holds}.")
+            self.grown.emit(self.fault)
             return self._more.logit_bias
         self.fault.say("")
         return bias
 
     def _summarise(self) -> None:
-        self.summary.set_text("" if self.open else more_words(self._more))
+        words = more_words(self._more)
+        self.summary.set_text("" if self.open else words)
+        self.summary.setToolTip(words)
 
     def _fold(self, shown: bool) -> None:
         self.body.setVisible(shown)
         self.button.setText(_UNFOLDED if shown else _FOLDED)
         self._summarise()
         if shown:
-            self.unfolded.emit()
+            self.grown.emit(self)
 
 
 def _penalty(name: str, when: str) -> QDoubleSpinBox:

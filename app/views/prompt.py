@@ -176,7 +176,7 @@ class PromptView(QWidget):
         self.seed.textEdited.connect(self._edit)
         self.baseline.toggled.connect(self._edit)
         self.more.edited.connect(self._edit)
-        self.more.unfolded.connect(self._show_unfolded)
+        self.more.grown.connect(self._scroll_to)
 
     @property
     def state(self) -> PromptState:
@@ -298,9 +298,9 @@ class PromptView(QWidget):
             field.setEnabled(state.draws)
         self.more.enable(draws=state.draws, scored=state.scored, temperature=state.temperature)
 
-    def _show_unfolded(self) -> None:
-        """Scroll to what was unfolded, once it has its place."""
-        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.more, 0, 8))
+    def _scroll_to(self, part: QWidget) -> None:
+        """Bring into sight what has appeared, once it has its place."""
+        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(part, 0, 8))
 
 
 def _samples_button() -> QToolButton:

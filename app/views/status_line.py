@@ -39,6 +39,8 @@ class StatusLine(QStatusBar):
         """Show a state."""
         waiting = state.engine_wait if state.busy else None
         self.activity.setText(_activity(state, waiting))
+        self.activity.setToolTip(state.settings)
+        self.activity.setAccessibleDescription(state.settings)
         self.bar.setVisible(waiting is not None)
         self.cancel.setVisible(waiting is not None)
         self.cancel.setEnabled(not state.stopping)

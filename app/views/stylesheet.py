@@ -63,6 +63,8 @@ QToolButton[quiet="true"], QPushButton[quiet="true"] { background: transparent;
   border-color: transparent; }
 QToolButton[quiet="true"]:hover, QPushButton[quiet="true"]:hover { background: $hover; }
 QToolButton[quiet="true"]:focus, QPushButton[quiet="true"]:focus { border-color: $focus; }
+QToolButton[fold="true"] { padding: 3px 6px 3px 3px; }
+QToolButton[fold="true"]:focus { padding: 2px 5px 2px 2px; }
 QToolButton::menu-indicator { image: none; }
 QFileDialog QToolButton { padding: 2px; }
 QFileDialog QToolButton:focus { padding: 1px; }
