@@ -140,7 +140,7 @@ def _run(figures: Figures) -> Reading:
         return Reading("this run", DASH, "", How.MEASURED, NO_ROUND, definition)
     rounds = "paced rounds" if figures.paced else "rounds"
     seconds = number(figures.round_ns / 1e9)
-    detail = f"{count(figures.emitted)} tokens / {seconds} s of {rounds}"
+    detail = f"{plural(figures.emitted, 'token')} / {seconds} s of {rounds}"
     rate = number(figures.tokens_per_second)
     return Reading("this run", rate, "tok/s", How.MEASURED, detail, definition)
 

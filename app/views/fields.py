@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.views.plain_tips import plain_tip
+
 
 class FieldArea(QScrollArea):
     """Scrolls the fields up and down where the panel is too low; never less wide than they are."""
@@ -113,4 +115,4 @@ def select(combo: QComboBox, value: str, title: str) -> None:
         combo.insertItem(0, title, value)
         index = 0
     combo.setCurrentIndex(index)
-    combo.setToolTip(value)
+    combo.setToolTip(plain_tip(value))

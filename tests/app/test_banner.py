@@ -17,6 +17,7 @@ def area(qapp: QApplication) -> BannerArea:
     return BannerArea()
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("text", MARKUP)
 def test_text_never_becomes_markup(area: BannerArea, text: str) -> None:
     banner = area.show_error(text)

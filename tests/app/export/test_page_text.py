@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.case("B25")
 def test_tokens_never_become_markup(replay: Open) -> None:
     events = hostile_trace()
     page = replay(events)

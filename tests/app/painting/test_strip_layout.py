@@ -136,7 +136,8 @@ def test_space_at_which_a_line_wraps_takes_no_room():
         assert row[0].left == 0.0
 
 
-def test_right_to_left_text_keeps_the_tokens_order():  # B23
+@pytest.mark.case("B23")
+def test_right_to_left_text_keeps_the_tokens_order():
     pieces = ["\u05e9\u05dc\u05d5\u05dd", " 123", " abc", "\t", "\u05e2\u05d5\u05dc\u05dd"]
     found = laid_out(chips_of(*pieces), 600.0)
     lefts = [found.parts_of(chip)[0][1].left for chip in range(len(pieces))]
@@ -144,14 +145,16 @@ def test_right_to_left_text_keeps_the_tokens_order():  # B23
     assert all(placed.right > placed.left for placed in found.rows[0])
 
 
+@pytest.mark.case("B17")
 @pytest.mark.parametrize("emoji", [1, 100])
-def test_click_after_emoji_finds_the_right_token(emoji):  # B17
+def test_click_after_emoji_finds_the_right_token(emoji):
     found = laid_out(chips_of("a", *["\U0001f60a"] * emoji, "b"), 400.0)
     assert found.chip_at(*centre(found, emoji + 1)) == emoji + 1
     assert found.parts_of(emoji + 1)[0][1].text == "b"
 
 
-def test_long_token_is_laid_out_elided():  # B28
+@pytest.mark.case("B28")
+def test_long_token_is_laid_out_elided():
     found = laid_out(chips_of("x" * 20_000, *[" word"] * 5_000), 600.0)
     assert sum(len(placed.text) for _, placed in found.parts_of(0)) < 200
     assert found.laid_out == 5_001

@@ -134,8 +134,9 @@ def test_only_rows_in_sight_are_painted():
     assert 0 < items <= 2 * 6
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("text", ["<b>x</b>", "&lt;", "<img src=x>", "a<b", "a&b"])
-def test_markup_is_painted_literally(text):  # B25
+def test_markup_is_painted_literally(text):
     theme = THEMES["light"]
     image, _ = picture([chip("plain", text)], theme)
     layout = StripLayout(ui_font(1.6), code_font(1.6 * SMALL), 380.0)

@@ -25,7 +25,8 @@ def drawn(chip: Chip) -> str:
     return "".join(fragment.text for fragment in chip.fragments)
 
 
-def test_emoji_over_two_tokens_is_shown_by_the_second():  # B01
+@pytest.mark.case("B01")
+def test_emoji_over_two_tokens_is_shown_by_the_second():
     first, second = chips_of(b"\xf0\x9f", b"\x98\x8a")
     assert first.text == ""
     assert drawn(first) == "⟨F0 9F⟩"
@@ -36,18 +37,21 @@ def test_emoji_over_two_tokens_is_shown_by_the_second():  # B01
     assert not second.shares_after
 
 
-def test_three_byte_character_over_two_tokens():  # B02
+@pytest.mark.case("B02")
+def test_three_byte_character_over_two_tokens():
     assert [chip.text for chip in chips_of(b"\xe7\xb0", b"\xa8")] == ["", "\u7c28"]
 
 
-def test_space_before_a_begun_character_is_kept():  # B04
+@pytest.mark.case("B04")
+def test_space_before_a_begun_character_is_kept():
     first, second = chips_of(b" \xf0\x9f", b"\x98\x8a")
     assert first.text == " "
     assert drawn(first) == " ⟨F0 9F⟩"
     assert second.text == "\U0001f60a"
 
 
-def test_token_with_the_tail_of_one_character_and_whole_others():  # B06
+@pytest.mark.case("B06")
+def test_token_with_the_tail_of_one_character_and_whole_others():
     text = "\u5ba2\u5355\u4ef7"
     data = text.encode()
     chips = chips_of(data[:1], data[1:6], data[6:])
@@ -56,7 +60,8 @@ def test_token_with_the_tail_of_one_character_and_whole_others():  # B06
     assert [chip.shares_after for chip in chips] == [True, False, False]
 
 
-def test_character_over_three_tokens_is_emitted_once():  # B08
+@pytest.mark.case("B08")
+def test_character_over_three_tokens_is_emitted_once():
     chips = chips_of(b"\xe4", b"\xb8", b"\xad")
     assert [chip.text for chip in chips] == ["", "", "\u4e2d"]
     assert [chip.shares_before for chip in chips] == [False, True, True]
@@ -95,6 +100,7 @@ def test_no_bytes_make_a_lone_surrogate_or_nothing(pieces):
         assert drawn(chip).encode()
 
 
+@pytest.mark.case("B23")
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -109,7 +115,7 @@ def test_no_bytes_make_a_lone_surrogate_or_nothing(pieces):
         ("\r", "⟨0D⟩"),
     ],
 )
-def test_characters_that_would_not_be_seen_are_named(text, shown):  # B23
+def test_characters_that_would_not_be_seen_are_named(text, shown):
     assert written(text) == shown
 
 
@@ -131,7 +137,8 @@ def test_empty_piece_still_has_a_chip():
     assert drawn(chips_of(b"")[0]) == "⟨⟩"
 
 
-def test_long_token_is_elided_and_keeps_its_text():  # B28
+@pytest.mark.case("B28")
+def test_long_token_is_elided_and_keeps_its_text():
     (chip,) = chips_of(b"x" * 20_000)
     assert chip.elided
     assert len(drawn(chip)) <= SHOWN_CHARACTERS + 1
@@ -141,7 +148,8 @@ def test_long_token_is_elided_and_keeps_its_text():  # B28
     assert len(lines.fragments) <= SHOWN_CHARACTERS + 1
 
 
-def test_cost_of_a_token_does_not_grow_with_the_text():  # B08
+@pytest.mark.case("B08")
+def test_cost_of_a_token_does_not_grow_with_the_text():
     carry, longest = b"", 0
     for piece in (b"\xe4", b"\xb8", b"\xad") * 700:
         decoded = decode_piece(carry, piece)

@@ -180,7 +180,8 @@ def test_every_ending_is_said_once_all_is_shown(reason):
     assert model.notice
 
 
-def test_end_token_at_once_is_said():  # B27
+@pytest.mark.case("B27")
+def test_end_token_at_once_is_said():
     events = make_trace(rounds=1, k=0, reason=FinishReason.END_TOKEN)
     started = events[0]
     assert isinstance(started, RunStarted)
@@ -217,7 +218,8 @@ def test_notes_say_the_numbers_in_plain_lines():
     assert "p_target" not in pending  # not known before the pass
 
 
-def test_markup_in_a_note_is_text():  # B25
+@pytest.mark.case("B25")
+def test_markup_in_a_note_is_text():
     pieces = (b"<b>x</b>", b"&lt;", b"<img src=x>", b"a<b", b" the")
     document = Document(make_trace(rounds=6, vocabulary=pieces))
     presentation = Presentation(document)

@@ -71,6 +71,7 @@ def test_wrapped_lines_fit_and_the_last_one_is_elided(qapp):
     assert wrap(text, metrics, 1e6, 2) == [text]
 
 
+@pytest.mark.case("B25")
 def test_an_explanation_is_never_markup(readings, qapp):
     box = readings.box(1).center().toPoint()
     event = QHelpEvent(QHelpEvent.Type.ToolTip, box, readings.mapToGlobal(box))

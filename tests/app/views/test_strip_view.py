@@ -194,8 +194,9 @@ def test_note_tells_the_numbers_where_the_pointer_rests(qtbot, strip):
     assert not view.note.isVisible()
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("piece", [b"<b>x</b>", b"&lt;", b"<img src=x>", b"a<b"])
-def test_markup_in_a_note_is_plain_text(qtbot, strip, piece):  # B25
+def test_markup_in_a_note_is_plain_text(qtbot, strip, piece):
     view, _, _ = strip(rounds=2, vocabulary=(piece, b" the", b" of"))
     ref = TokenRef(PROMPT_ROUND, 0)
     hover(qtbot, view, centre(view, ref))
