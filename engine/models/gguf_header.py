@@ -28,6 +28,11 @@ SUPPORTED_TYPES = tuple(
         *("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
     )
 )
+# Types that the format once had; their numbers are not used again.
+_FORMER = {
+    **{4: "Q4_2", 5: "Q4_3", 31: "Q4_0_4_4", 32: "Q4_0_4_8", 33: "Q4_0_8_8"},
+    **{36: "IQ4_NL_4_4", 37: "IQ4_NL_4_8", 38: "IQ4_NL_8_8"},
+}
 LONGEST_NAME = 65_535  # bytes; of a key or a tensor, as the format's own text has it
 MOST_DIMENSIONS = 4
 DEEPEST_ARRAY = 4
@@ -226,7 +231,8 @@ def _supported_type(file: str, tensor: str, number: int) -> GGMLQuantizationType
     known = {kind.value: kind for kind in GGMLQuantizationType}
     kind = known.get(number)
     if kind not in SUPPORTED_TYPES:
-        named = f"{kind.name} (type {number})" if kind is not None else f"type {number}"
+        known_as = kind.name if kind is not None else _FORMER.get(number)
+        named = f"{known_as} (type {number})" if known_as else f"type {number}"
         listed = ", ".join(kind.name for kind in SUPPORTED_TYPES)
         raise DraftscopeError(
             f"{file}: the tensor {tensor} is quantised as {named}, which is not supported. "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,21 +133,23 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
     known = KNOWN.get(wanted)
     if known is not None:
         path = models_folder() / known.file
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise DraftscopeError(
                 f"The model {wanted} is not here yet. Run: draftscope models fetch {wanted}"
             )
         return path
-    path = Path(wanted).expanduser()
-    if wanted and path.exists():
+    path = Path(wanted)
+    if wanted.startswith("~"):
+        path = Path(os.path.expanduser(wanted))  # `path.expanduser()` fails for an unknown user
+    if wanted and os.path.exists(path):
         return path.absolute()
     for entry in list_models():
         if entry.present and wanted in (entry.name, entry.path.name):
             return entry.path
     if path.suffix or len(path.parts) > 1:
-        raise DraftscopeError(f"There is no file or folder {wanted}. Check the path.")
+        raise DraftscopeError(f"There is no file or folder {short(wanted)}. Check the path.")
     raise DraftscopeError(
-        f"No model is called {wanted!r}. Run `draftscope models` to see which there are."
+        f"No model is called {short(wanted)!r}. Run `draftscope models` to see which there are."
     )
 
 
@@ -185,23 +187,28 @@ def remember(path: str | os.PathLike[str]) -> None:
 
 def _known_entry(model: KnownModel) -> ModelEntry:
     path = models_folder() / model.file
-    present = path.is_file() and path.stat().st_size == model.size
+    try:
+        present = path.is_file() and path.stat().st_size == model.size
+    except OSError:  # gone or locked between two looks
+        present = False
     return ModelEntry(
         model.name, model.title, path, model.size, model.licence, present, kind="known"
     )
 
 
 def _placed() -> Iterator[Path]:
-    folder = models_folder()
-    if folder.is_dir():
-        yield from sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    try:
+        found = sorted(path for path in models_folder().iterdir() if path.name[0] != ".")
+    except OSError:  # not there yet, or not to be read: then nothing is offered from it
+        return
+    yield from found
 
 
 def _opened() -> list[Path]:
     """Read the remembered paths; a torn or foreign list counts as none."""
     try:
         listed = json.loads((models_folder() / OPENED).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     items = listed if isinstance(listed, list) else []
     return [Path(item) for item in items if isinstance(item, str)]
@@ -216,7 +223,7 @@ def _entry(path: Path) -> ModelEntry | None:
         if (path / "config.json").is_file():
             size = sum(file.stat().st_size for file in path.glob("*.safetensors"))
             return ModelEntry(path.name, path.name, path, size, "", present=True, kind="folder")
-    except OSError:  # gone or locked between two looks
+    except (OSError, ValueError):  # gone or locked between two looks, or no path at all
         pass
     return None
 
@@ -227,4 +234,7 @@ def _is_gguf(path: Path) -> bool:
 
 
 def _identity(path: Path) -> str:
-    return os.path.normcase(os.path.realpath(path))
+    try:
+        return os.path.normcase(os.path.realpath(path))
+    except ValueError:  # a name that no system has
+        return os.fspath(path)

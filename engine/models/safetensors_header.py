@@ -98,9 +98,9 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _entry(path: Path, name: str, entry: Any, base: int, types: Mapping[str, int]) -> StoredTensor:
-    fields = dict(entry) if isinstance(entry, _Pairs) else {}
-    if len(fields) != 3:
+    if not isinstance(entry, _Pairs) or len(entry) != 3:
         raise _damaged(path, f"no full entry for the tensor {name}")
+    fields = dict(entry)
     kind, shape, offsets = (fields.get(key) for key in ("dtype", "shape", "data_offsets"))
     if not (isinstance(kind, str) and isinstance(shape, list) and isinstance(offsets, list)):
         raise _damaged(path, f"no full entry for the tensor {name}")

@@ -116,7 +116,7 @@ def _places(folder: Path, config: ModelConfig) -> tuple[dict[str, Place], list[s
     index, single = folder / INDEX, folder / SINGLE
     if not os.path.lexists(index):
         only = _only_file(folder)
-        return _from_file(only), _ignored(folder, {only.name}, "is no part of the model")
+        return _from_file(only), _ignored(folder, {only.name}, f"the model is {only.name}")
     listed = _weight_map(index)
     shards = set(listed.values())
     absent = sorted(name for name in shards if not os.path.exists(folder / name))

@@ -6,6 +6,7 @@ Knows no model and no torch. Spaces are never cleaned up: what is decoded is the
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -146,7 +147,7 @@ def open_tokenizer(path: str | Path) -> Tokenizer:
         A sentence for what is missing, damaged or not supported.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         return _open_folder(path)
     metadata = read_header(path).metadata
     with _sentence(f"The tokenizer in {path.name} is not understood"):
@@ -158,7 +159,7 @@ def open_tokenizer(path: str | Path) -> Tokenizer:
 
 def _open_folder(folder: Path) -> Tokenizer:
     path = folder / "tokenizer.json"
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise DraftscopeError(_no_tokenizer(folder))
     read_json(path)  # a Git LFS pointer or a torn file has its own sentence
     with _sentence(f"tokenizer.json in {folder.name} is not understood"):
@@ -169,7 +170,7 @@ def _open_folder(folder: Path) -> Tokenizer:
 
 def _no_tokenizer(folder: Path) -> str:
     for other in ("tokenizer.model", "vocab.json", "tekken.json"):
-        if (folder / other).is_file():
+        if os.path.isfile(folder / other):
             return (
                 f"The folder {folder.name} has only {other}; tokenizer.json is needed. "
                 f"Download it, or convert {other} with transformers."

@@ -108,7 +108,7 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
         A sentence for what is missing, wrong or not supported.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike `path.is_dir()` no error for a name that cannot be
         folder = open_folder(path)
         return Checkpoint(folder.config, path.name, path.name, folder.notes, folder, folder.file_of)
     if not os.path.lexists(path):

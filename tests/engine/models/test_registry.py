@@ -115,6 +115,41 @@ def test_what_is_not_here_says_what_to_do(name: str, said: str) -> None:
         resolve(name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["a" * 5000, "a" * 5000 + "/b.gguf", "a\0b", "~nobody-of-this-name/a.gguf", "\ud800", "/"],
+)
+def test_names_that_no_system_has_are_sentences(name: str) -> None:
+    if name == "/":
+        assert resolve(name) == Path("/")
+        return
+    with pytest.raises(DraftscopeError) as caught:
+        resolve(name)
+    assert len(str(caught.value)) < 200
+    assert listed_name(name) == name
+    remember(name)
+    assert others() == []
+
+
+def test_a_list_of_opened_models_may_hold_anything(models: Path) -> None:
+    named = '["a\\u0000b", "' + "a" * 5000 + '", "\\ud800", "", "/", 7]'
+    for torn in ("[" * 100_000, named, '"a"', "\x00"):
+        (models / OPENED).write_text(torn)
+        assert others() == []
+
+
+def test_a_models_folder_that_cannot_be_read_offers_nothing(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_gguf(models / "mine.gguf", tensors())
+
+    def locked(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", locked)
+    assert others() == []
+
+
 def test_the_data_folder_is_the_users_own_unless_overridden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

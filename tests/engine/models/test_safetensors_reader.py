@@ -95,6 +95,7 @@ def test_computed_tables_of_old_checkpoints_are_ignored(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.case("C01")
 def test_truncated_shard_is_named_with_both_sizes(tmp_path: Path) -> None:
     shard = write_sharded(tmp_path, tensors())[0]
     whole = shard.read_bytes()
@@ -105,14 +106,7 @@ def test_truncated_shard_is_named_with_both_sizes(tmp_path: Path) -> None:
         assert said in str(caught.value)
 
 
-def test_a_huge_header_is_refused_without_reading_it(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, tensors())
-    file = folder / "model.safetensors"
-    file.write_bytes((0x07DF9D40).to_bytes(8, "little") + b"{}" + bytes(64))
-    with pytest.raises(DraftscopeError, match=r"132095296 bytes, and the limit is 100000000"):
-        open_checkpoint(folder)
-
-
+@pytest.mark.case("C05")
 def test_missing_shard_is_named(tmp_path: Path) -> None:
     shard = write_sharded(tmp_path, tensors())[1]
     shard.unlink()
@@ -120,6 +114,7 @@ def test_missing_shard_is_named(tmp_path: Path) -> None:
         open_checkpoint(tmp_path)
 
 
+@pytest.mark.case("C07")
 def test_a_stale_index_beside_a_whole_file_is_noted_and_never_mixed(tmp_path: Path) -> None:
     write_sharded(tmp_path, tensors(seed=1))[1].unlink()
     stored = tensors(seed=2)
@@ -130,6 +125,7 @@ def test_a_stale_index_beside_a_whole_file_is_noted_and_never_mixed(tmp_path: Pa
         np.testing.assert_array_equal(checkpoint.tensor(name).numpy(), values)
 
 
+@pytest.mark.case("C07")
 def test_a_stale_index_beside_a_partial_file_is_refused(tmp_path: Path) -> None:
     write_sharded(tmp_path, tensors())[1].unlink()
     save_file({EMBEDDING: tensors()[EMBEDDING]}, tmp_path / "model.safetensors")
@@ -176,13 +172,7 @@ def test_missing_misshapen_and_surplus_tensors_are_three_messages(tmp_path: Path
             open_checkpoint(write_folder(tmp_path / str(index), stored))
 
 
-def test_lfs_pointer_says_so(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, tensors())
-    (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\n")
-    with pytest.raises(DraftscopeError, match="Git LFS pointer"):
-        open_checkpoint(folder)
-
-
+@pytest.mark.case("C09")
 def test_folder_in_place_of_a_file_and_empty_folder_say_so(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "with", tensors())
     (folder / "model.safetensors").unlink()
@@ -210,33 +200,6 @@ def test_no_weights_and_several_files_without_index_say_so(tmp_path: Path) -> No
     for name in ("a.safetensors", "b.safetensors"):
         save_file(tensors(), tmp_path / name)
     with pytest.raises(DraftscopeError, match="2 safetensors files but no"):
-        open_checkpoint(tmp_path)
-
-
-def test_a_type_of_number_that_is_not_supported_is_named(tmp_path: Path) -> None:
-    stored = {**tensors(), "model.norm.weight": np.ones(32, np.int8)}
-    with pytest.raises(DraftscopeError, match=r"model\.norm\.weight is stored as I8.*BF16"):
-        open_checkpoint(write_folder(tmp_path, stored))
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"dtype": "F32", "shape": [32], "data_offsets": [0, 64]},
-        {"dtype": "F32", "shape": [-32], "data_offsets": [0, 128]},
-        {"dtype": "F32", "shape": [32], "data_offsets": [128, 0]},
-        {"dtype": "F32", "shape": [32.0], "data_offsets": [0, 128]},
-        {"dtype": "F32", "shape": [32]},
-        [],
-    ],
-)
-def test_an_entry_that_contradicts_itself_is_damaged(tmp_path: Path, entry: object) -> None:
-    header = json.dumps({"model.norm.weight": entry}).encode()
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "model.safetensors").write_bytes(
-        len(header).to_bytes(8, "little") + header + bytes(128)
-    )
-    with pytest.raises(DraftscopeError, match="damaged"):
         open_checkpoint(tmp_path)
 
 
