@@ -81,6 +81,23 @@ class Sequence:
         self.cache.truncate(len(self._tokens) - 1)
         self._keep(hidden[: len(tokens)])
 
+    def rewind(self, length: int) -> None:
+        """Drop every token from `length` on, with what is cached of them.
+
+        What follows is decoded as if they had never been there.
+
+        Raises
+        ------
+        ValueError
+            If `length` is not from 1 to the number of tokens.
+        """
+        if not 1 <= length <= len(self._tokens):
+            raise ValueError(f"cannot rewind a text of {len(self._tokens)} tokens to {length}")
+        del self._tokens[length:]
+        self._prompt_length = min(self._prompt_length, length)
+        self._seen = None
+        self.restore()
+
     def restore(self) -> None:
         """Make invariant 1 true after an interrupted round."""
         self.cache.truncate(min(self.cache.length, len(self._tokens) - 1))
