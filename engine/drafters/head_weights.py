@@ -9,18 +9,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from safetensors import SafetensorError, safe_open
 
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, short
+from engine.models.safetensors_header import TYPE_BYTES, read_safetensors_header
+from engine.models.safetensors_reader import read_stored
 from engine.models.transformer import Block
+from engine.models.weights import check_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from torch import Tensor
 
+    from engine.models.layout import Shape
     from engine.models.plans import Linear
     from engine.models.transformer import Transformer
+
+ID_BYTES = {"I64": 8, "I32": 4}
 
 
 @dataclass(frozen=True)
@@ -45,44 +50,52 @@ def load_head(path: Path, target: Transformer) -> HeadWeights:
     DraftscopeError
         If the file is no head, or one for a target of another width or vocabulary.
     """
-    tensors = _read(path)
-    shapes = _expected(tensors, target)
-    for name, shape in shapes.items():
-        if name not in tensors:
-            raise DraftscopeError(f"{path.name} is no head for a target: it lacks {name!r}.")
-        if tuple(tensors[name].shape) != shape:
-            raise DraftscopeError(
-                f"{path.name} does not fit this target: {name!r} has the shape "
-                f"{tuple(tensors[name].shape)} where {shape} is needed. Choose the head that was "
-                "trained for this target."
-            )
+    tensors = _read(path, target)
     ids = tensors["vocabulary"].long()
     if int(ids.min()) < 0 or int(ids.max()) >= target.vocabulary:
         raise DraftscopeError(
-            f"{path.name} drafts ids up to {int(ids.max())}, beyond this target's vocabulary of "
-            f"{target.vocabulary}; choose the head that was trained for this target."
+            f"{path.name} drafts ids from {int(ids.min())} to {int(ids.max())}, beyond this "
+            f"target's vocabulary of {target.vocabulary}; choose the head that was trained for "
+            "this target."
+        )
+    if len(set(ids.tolist())) != len(ids):
+        raise DraftscopeError(
+            f"{path.name} is damaged: it lists an id of its vocabulary twice. Fetch it again."
         )
     return _assemble(tensors, ids, target)
 
 
-def _read(path: Path) -> dict[str, Tensor]:
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dict
-    except (SafetensorError, OSError) as error:
+def _read(path: Path, target: Transformer) -> dict[str, Tensor]:
+    """Read the tensors of a head whose header fits the target; nothing is read before that."""
+    header = read_safetensors_header(path, {**TYPE_BYTES, **ID_BYTES})
+    shapes = _expected({name: stored.shape for name, stored in header.items()}, target)
+    for name, shape in shapes.items():
+        stored = header.get(name)
+        if stored is None or (stored.kind in ID_BYTES) != (name == "vocabulary"):
+            raise DraftscopeError(f"{path.name} is no head for a target: it lacks {name!r}.")
+        if stored.shape != shape or 0 in shape:
+            raise DraftscopeError(
+                f"{path.name} does not fit this target: {name!r} has the shape "
+                f"{stored.shape} where {shape} is needed. Choose the head that was "
+                "trained for this target."
+            )
+    surplus = next((name for name in header if name not in shapes), None)
+    if surplus is not None:
         raise DraftscopeError(
-            f"{path.name} could not be read as safetensors ({error}); fetch it again."
-        ) from error
+            f"{path.name} is no head for a target: it holds {short(surplus)!r}, which no head has."
+        )
+    tensors = {name: read_stored(path, stored) for name, stored in header.items()}
+    for name in shapes.keys() - {"vocabulary"}:
+        check_numbers(tensors[name].float(), name, path.name)
+    return tensors
 
 
-def _expected(tensors: dict[str, Tensor], target: Transformer) -> dict[str, tuple[int, ...]]:
+def _expected(found: dict[str, Shape], target: Transformer) -> dict[str, Shape]:
     """Return the shapes that a head for this target has."""
     config = target.config
     width, heads, kv_heads = config.width, config.heads, config.kv_heads
-    inner = (
-        tensors["mlp.down.weight"].shape[-1] if "mlp.down.weight" in tensors else config.mlp_width
-    )
-    scored = tensors["vocabulary"].shape[0] if "vocabulary" in tensors else 0
+    inner = (found.get("mlp.down.weight") or (config.mlp_width,))[-1]
+    scored = (found.get("vocabulary") or (0,))[0]
     return {
         "vocabulary": (scored,),
         "fuse.weight": (width, 2 * width),
