@@ -22,6 +22,7 @@ END_TEXTS = frozenset(
 )
 _CONTROL = 3  # a token type of GGUF
 _LONGEST_NUMBER = 10  # digits of an id that is written as text
+_LARGEST_ID = 1 << 31
 
 
 def end_tokens_of_folder(folder: Path, config: Mapping[str, Any] | None = None) -> tuple[int, ...]:
@@ -71,14 +72,14 @@ def token_text(entry: object) -> str | None:
 def token_ids(value: object) -> list[int]:
     """Return token ids from an id, a list of ids, or nothing; what is no id is left out."""
     items = value if isinstance(value, list) else [value]
-    return [item for item in items if type(item) is int and item >= 0]
+    return [item for item in items if type(item) is int and 0 <= item < _LARGEST_ID]
 
 
 def _ids_in_tokenizer(folder: Path, text: str) -> Iterable[int]:
     tokenizer = read_json_if_there(folder / "tokenizer.json")
     added = tokenizer.get("added_tokens")
     for entry in added if isinstance(added, list) else ():
-        if token_text(entry) == text:
+        if isinstance(entry, dict) and token_text(entry) == text:
             yield from token_ids(entry.get("id"))
     model = tokenizer.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
