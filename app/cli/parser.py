@@ -18,7 +18,7 @@ commands:
   draftscope run       decode a prompt here in the terminal
   draftscope models    list the models, or fetch one
   draftscope export    make something to take along from a session
-  draftscope check     check that greedy text is the plain target's
+  draftscope check     check that what is promised holds
   draftscope bench     measure speculation against the plain target
 Each has its own --help.
 """
@@ -55,7 +55,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
-    _add_check(commands.add_parser("check", help="check that greedy text is the plain target's"))
+    _add_check(commands.add_parser("check", help="check that what is promised holds"))
     _add_bench(commands.add_parser("bench", help="measure speculation against the plain target"))
     return parser
 
@@ -206,11 +206,58 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="WHAT")
     greedy = kinds.add_parser("greedy", help="greedy text equals the plain target's, everywhere")
     greedy.description = (
-        "Decode every prompt with every drafter and every k, greedily, and compare each text with "
-        "the plain target's. A tie is told from a fault; only faults give the exit code 1."
+        "Decode every prompt with every drafter and every k, greedily, with penalties and without, "
+        "and compare each text with the plain target's. A tie is told from a fault; only faults "
+        "give the exit code 1."
     )
-    _add_pair(greedy)
+    _add_pair(greedy, default=None)
     greedy.add_argument("--k", type=_whole(1), nargs="+", default=[1, 4, 8], metavar="N")
+    _add_check_law(kinds.add_parser("law", help="sampled text follows the target's law"))
+    trace = kinds.add_parser("trace", help="a saved session follows from its own numbers")
+    trace.description = (
+        "Derive every verdict of a saved session again from its p_target, q_draft and u, every u "
+        "from the seed, and texts, lengths and figures from one another. Needs no model. What "
+        "does not follow is named and gives the exit code 1."
+    )
+    trace.add_argument("trace", type=Path, metavar="TRACE.jsonl")
+    trace.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def _add_check_law(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Draw many times and count: toy laws through the rule, then rounds of one real context. "
+        "Chi-square against the target's law, small cells pooled, and the share accepted against "
+        "sum(min(p_target, q_draft)). What does not follow gives the exit code 1. With the default "
+        "numbers, 5 to 10 minutes on two cores for the default model; --draws sets most of it."
+    )
+    parser.add_argument(
+        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--drafter",
+        nargs="+",
+        metavar="ngram|head|model:PATH|early:LAYERS",
+        help="one or more (default: all that need no file of their own)",
+    )
+    parser.add_argument("--k", type=_whole(1), default=4, help="(default: %(default)s)")
+    parser.add_argument("--prompt", metavar="TEXT", help="the context (default: a raw text)")
+    parser.add_argument("--raw", action="store_true", help="no chat template for --prompt")
+    parser.add_argument(
+        "--draws", type=_whole(50), default=2_000, metavar="N", help="rounds (default: 2000)"
+    )
+    parser.add_argument(
+        "--toy-draws", type=_whole(50), default=200_000, metavar="N", help="(default: 200000)"
+    )
+    parser.add_argument("--temperature", type=_number(0.0), default=1.0, help="(default: 1)")
+    parser.add_argument("--top-k", type=_whole(0), default=0, help="0 is off (default: 0)")
+    parser.add_argument(
+        "--top-p", type=_number(0.0, 1.0), default=1.0, help="1 is off (default: 1)"
+    )
+    parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
+    parser.add_argument("--plan", choices=("eager", "packed"))
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    _add_laws(parser)
+    _add_draft(parser)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
@@ -218,23 +265,25 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         "Measure plain and speculative decoding in turn on the same prompts, and what a pass costs "
         "by its width. Times depend on what else the machine does: believe the ratios."
     )
-    _add_pair(parser)
+    _add_pair(parser, default=["ngram", "head"])
     parser.add_argument("--k", type=_whole(1), nargs="+", default=[1, 2, 4], metavar="N")
     parser.add_argument(
         "--temperature", type=_number(0.0), default=0.0, help="0 is greedy (default: 0)"
     )
 
 
-def _add_pair(parser: argparse.ArgumentParser) -> None:
+def _add_pair(parser: argparse.ArgumentParser, *, default: list[str] | None) -> None:
+    """Add a target, drafters and prompts; without a default, all drafters that need no file."""
+    said = "all that need no file of their own" if default is None else " ".join(default)
     parser.add_argument(
         "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
     )
     parser.add_argument(
         "--drafter",
         nargs="+",
-        default=["ngram", "head"],
+        default=default,
         metavar="ngram|head|model:PATH|early:LAYERS",
-        help="one or more (default: ngram head)",
+        help=f"one or more (default: {said})",
     )
     parser.add_argument(
         "--prompt", nargs="+", metavar="TEXT", help="one or more (default: a fixed set)"

@@ -1,0 +1,66 @@
+"""`draftscope check trace`: a saved session derived again from its own numbers. Loads no model."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from app.cli.progress import ProgressLine
+from engine.check.trace import TraceChecker
+from engine.trace.reader import TraceReader
+
+if TYPE_CHECKING:
+    import argparse
+
+    from engine.check.findings import Finding
+    from engine.check.trace import Report
+
+_MOST_LINES = 50  # findings written out; --json has them all
+
+
+def check(options: argparse.Namespace) -> int:
+    """Read a trace and derive it again; return 0, or 1 if something does not follow."""
+    reader = TraceReader(options.trace)
+    if reader.notice is not None:
+        print(reader.notice, file=sys.stderr)
+    line, checker = ProgressLine(sys.stderr), TraceChecker()
+    try:
+        for done, event in enumerate(reader, start=1):
+            checker.add(event)
+            line(done, len(reader), f"Checking {reader.path.name}")
+    finally:
+        line.close()
+    report = checker.report()
+    if options.json:
+        told = {"file": reader.path.name, "torn": reader.torn, "follows": not report.findings}
+        print(msgspec.json.encode(told | msgspec.to_builtins(report)).decode())
+    else:
+        print("\n".join(as_lines(report, reader.path.name)))
+    return 1 if report.findings else 0
+
+
+def as_lines(report: Report, name: str) -> list[str]:
+    """Write what was derived again, then what does not follow."""
+    end = "" if report.finished else "; it breaks off before the end of the run"
+    looked_at = [f"{count} {kind}" for kind, count in report.looked_at.items() if count]
+    lines = [
+        f"{name}: {report.rounds} rounds, {report.emitted} tokens{end}",
+        f"checked, by kind: {', '.join(looked_at)}",
+    ]
+    lines += [finding_line(finding) for finding in report.findings[:_MOST_LINES]]
+    more = len(report.findings) - _MOST_LINES
+    if more > 0:
+        lines.append(f"... and {more} more; --json has them all")
+    if report.findings:
+        return [*lines, f"{len(report.findings)} of these do not follow from the rest of it"]
+    return [*lines, "all of it follows from its own numbers"]
+
+
+def finding_line(finding: Finding) -> str:
+    """Write one finding: where, what, what is recorded, and what follows instead."""
+    return (
+        f"{finding.place}: {finding.what} ({finding.kind}) is {finding.recorded}; "
+        f"what follows is {finding.follows}"
+    )
