@@ -173,15 +173,14 @@ def drafter_label(spec: str) -> str:
 
 def replaced_words(asked: str, used: str) -> str:
     """Say that a drafter cannot draft for this target, and which one does instead."""
-    drafts = f"so {_with_article(used)} drafts for this one."
-    if early_layers(asked):
-        return f"The target has too few layers for {drafter_label(asked)}, {drafts}"
-    return f"The {drafter_label(asked)} was made for another target, {drafts}"
-
-
-def _with_article(spec: str) -> str:
-    label = drafter_label(spec)
-    return label if early_layers(spec) else f"the {label}"
+    exits, layers = early_layers(used), early_layers(asked)
+    drafts = f"its first {count(exits, 'layer')}" if exits else f"the {drafter_label(used)}"
+    verb = "draft" if exits > 1 else "drafts"
+    if layers:
+        return f"The target has too few layers to exit after {layers}, so {drafts} {verb}."
+    return (
+        f"The {drafter_label(asked)} was made for another target, so {drafts} {verb} for this one."
+    )
 
 
 def target_label(name: str) -> str:

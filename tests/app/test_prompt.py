@@ -16,6 +16,7 @@ from app.viewmodels.desk import DeskState
 from app.viewmodels.prompt import FIRST_PROMPT, PromptState, drafter_label
 from app.viewmodels.speeds import SPEEDS, nearest_speed, speed_label
 from app.views.prompt import PromptView
+from tests.app.further import FULL_MORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ FULL = PromptState(
     seed=2**32 + 5,
     limit=77,
     baseline=False,
+    more=FULL_MORE,
 )
 
 
@@ -149,7 +151,9 @@ def test_drafters_without_weights_are_whole_in_a_narrow_panel(view: PromptView) 
         QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField
     )
     for spec in ("ngram", "head", "none"):
-        assert view.drafter.list.fontMetrics().horizontalAdvance(drafter_label(spec)) <= field.width()
+        assert (
+            view.drafter.list.fontMetrics().horizontalAdvance(drafter_label(spec)) <= field.width()
+        )
 
 
 def test_run_and_stop_hand_the_focus_to_each_other(view: PromptView) -> None:
