@@ -50,11 +50,12 @@ class LoadingCancelled(Exception):  # a wish that was granted, not an error
 class LoadedModel:
     """A model ready to run, with its text side."""
 
-    transformer: Transformer
-    tokenizer: Tokenizer
+    transformer: Transformer  # weights under a plan
+    tokenizer: Tokenizer  # text to ids and back
+    # None: a base model, raw prompts only
     chat_template: ChatTemplate | None
-    info: ModelInfo
-    end_tokens: frozenset[int]
+    info: ModelInfo  # what was loaded and how it computes, for the trace
+    end_tokens: frozenset[int]  # ids that end a text, from all places that name any
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -191,6 +192,8 @@ def make_drafter(
         "none" for plain rounds.
     target
         The drafter runs on its device and plan; a head reads its states.
+    progress, cancelled
+        As for `load_model`, where a small model has to be loaded.
 
     Raises
     ------

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 class RunRequest:
     """One run. `settings` may change between rounds, the rest is fixed."""
 
-    prompt: str
-    settings: Settings
+    prompt: str  # what a user says, or with `raw` the text to go on from
+    settings: Settings  # of the first round
     raw: bool = False  # True: no chat template
-    seed: int = 0
-    max_new_tokens: int = 128
-    stop_strings: tuple[str, ...] = ()
-    ignore_end_tokens: bool = False
+    seed: int = 0  # of every uniform
+    max_new_tokens: int = 128  # where the text ends at the latest
+    stop_strings: tuple[str, ...] = ()  # the text ends before the first of them
+    ignore_end_tokens: bool = False  # go on after them, as after any token
     baseline: bool = False  # run the plain target to its end afterwards
     probes: bool = True  # measure whole plain rounds now and then during the run
     top_n: int = 8  # rows kept of each law; 0 = observation off

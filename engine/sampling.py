@@ -28,8 +28,9 @@ _NUCLEUS_GUESS = 1024  # rows are cut among this many tokens before all are sort
 class Sampling:
     """How logits become a law. Temperature 0 is greedy; the defaults of the rest are off.
 
-    `engine.trace.events.Settings` says what each field does. `probabilities` takes temperature,
-    top-k, top-p and min-p; bias and penalties move the logits before it (`engine.penalties`).
+    Each field is as in `engine.Settings`: `logit_bias`, `repetition_penalty`, `presence_penalty`
+    and `frequency_penalty` move the logits (`engine.penalties`), then `probabilities` applies
+    `temperature`, `top_k`, `top_p` and `min_p`.
     """
 
     temperature: float = 0.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from engine.control import Control
 from engine.errors import DraftscopeError
 from engine.loading import make_drafter
@@ -85,11 +87,10 @@ def generate(
     *,
     k: int = 4,
     temperature: float = 0.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
     seed: int = 0,
     max_new_tokens: int = 128,
     raw: bool = False,
+    settings: Settings | None = None,
 ) -> Iterator[Round]:
     """Decode a prompt and yield its rounds: the engine in one call.
 
@@ -99,8 +100,21 @@ def generate(
         From `engine.load_model`.
     drafter
         A drafter, its name for `engine.make_drafter`, or None for plain rounds.
+    prompt
+        What a user says to the model.
     k
-        Tokens drafted a round.
+        Tokens drafted a round, at most.
+    temperature
+        0 is greedy.
+    seed
+        The same seed gives the same tokens on one machine and plan.
+    max_new_tokens
+        Where the text ends at the latest.
+    raw
+        Go on from the prompt itself, without the model's chat template.
+    settings
+        Top-k, top-p, min-p, penalties, bias and the rest; it replaces `k` and `temperature`, and
+        its own drafter is ignored.
 
     Yields
     ------
@@ -116,9 +130,11 @@ def generate(
     spec = drafter if isinstance(drafter, str) else "none" if drafter is None else drafter.spec
     if drafter is not None and not isinstance(drafter, str):
         session.add_drafter(spec, drafter)
+    if settings is None:
+        settings = Settings(drafter=spec, k=k, temperature=temperature)
     request = RunRequest(
         prompt=prompt,
-        settings=Settings(drafter=spec, k=k, temperature=temperature, top_k=top_k, top_p=top_p),
+        settings=structs.replace(settings, drafter=spec),
         raw=raw,
         seed=seed,
         max_new_tokens=max_new_tokens,

@@ -92,6 +92,8 @@ def check_greedy(
     laws
         Names, and greedy settings whose drafter and k are replaced. Those with penalties get a
         bias against the token that the prompt's plain text begins with, so that it tells too.
+    max_new_tokens
+        Where each text ends at the latest.
     on_cell, on_progress
         Called after each run; the latter with runs done, runs in all and what is run.
     """

@@ -76,6 +76,12 @@ def check_law(
         As in `Settings.drafter`.
     settings
         Temperature above 0; `drafter` is replaced by each of the drafters.
+    prompt, raw
+        The real context; `raw` leaves the chat template out.
+    draws, toy_draws
+        Rounds of the real context for each drafter; rounds of each toy pair.
+    on_progress, on_result
+        Called with (draws done, draws in all, what is drawn); with each result.
 
     Raises
     ------

@@ -43,8 +43,9 @@ class Context:
 class DraftRequest:
     """How a drafter is to draft in one round.
 
-    `uniforms[i]` draws token i. The draft ends early, before a draw, where the drafter's largest
-    probability (at temperature 1) is below `confidence`; not before `k_min` tokens.
+    At most `k` tokens, by `sampling`; `uniforms[i]` draws token i. The draft ends early, before a
+    draw, where the drafter's largest probability (at temperature 1) is below `confidence`; not
+    before `k_min` tokens.
     """
 
     k: int

@@ -67,8 +67,8 @@ class Settings(_Frozen, frozen=True):
     drafter: str  # "ngram", "head", "model:NAME", "early:LAYERS" or "none"
     k: int  # tokens drafted a round, at most
     temperature: float
-    top_k: int = 0
-    top_p: float = 1.0
+    top_k: int = 0  # tokens kept, the most probable ones
+    top_p: float = 1.0  # mass that the fewest most probable tokens kept must hold
     min_p: float = 0.0  # share of the largest probability below which tokens are left out
     repetition_penalty: float = 1.0  # divides positive logits, multiplies negative ones
     presence_penalty: float = 0.0  # subtracted once from tokens that the output holds
@@ -82,17 +82,17 @@ class Settings(_Frozen, frozen=True):
 class ModelInfo(_Frozen, frozen=True):
     """A model as it really computed: what was loaded and how it was run."""
 
-    name: str
-    kind: str  # "target", "model", "head", "ngram"
+    name: str  # as shown
+    kind: str  # "target", "model", "head", "early", "ngram"
     source: str = ""  # file or folder name, without its path
-    parameters: int = 0
+    parameters: int = 0  # weights; a tied head counts once
     vocabulary: int = 0  # V
     layers: int = 0  # L
     width: int = 0  # D
-    context_length: int = 0
+    context_length: int = 0  # tokens that it reads at most
     plan: str = ""  # "eager", "packed"
     dtype: str = ""  # of the weights as multiplied, e.g. "float16 weights, float32 sums"
-    device: str = ""
+    device: str = ""  # "cpu", or the name of the GPU
     notes: tuple[str, ...] = ()  # what a user should know, in sentences
 
 
@@ -224,18 +224,18 @@ class Round(_Frozen, frozen=True, tag="round"):
     Emitted tokens are the accepted ones in order, then the closing token if there is one.
     """
 
-    run: str
+    run: str  # run id
     index: int  # 0, 1, 2, ...
     position: int  # tokens (prompt + emitted) before the round; drafted[i] stood for position + i
     drafter: str  # as in Settings
     k: int  # asked; fewer may have been drafted
-    drafted: tuple[DraftedToken, ...]
+    drafted: tuple[DraftedToken, ...]  # in order, each with its verdict
     closing: ClosingToken | None  # None where a stop or the limit cut the round
     texts: tuple[str, ...]  # text that each emitted token released to the stream, in order
-    times: RoundTimes
-    target_cache: CacheSpan
-    drafter_cache: CacheSpan | None = None
-    match: Match | None = None
+    times: RoundTimes  # nanoseconds of each phase
+    target_cache: CacheSpan  # lengths and pages over the round
+    drafter_cache: CacheSpan | None = None  # None: it has none of its own
+    match: Match | None = None  # n-gram: where the proposal was copied from
     draft_end: DraftEnd | None = None  # None: k tokens were drafted (and in older traces)
     paced: bool = False  # the engine waited for the picture before this round
 

@@ -61,14 +61,14 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     # Counts. drafted = tested + discarded; cut tokens are in `cut` alone.
     rounds: int  # = passes of the target
     plain_rounds: int  # rounds in which nothing was drafted
-    drafted: int
+    drafted: int  # tested + discarded
     tested: int  # accepted + rejected
-    accepted: int
-    rejected: int
-    discarded: int
-    cut: int
-    bonus: int
-    emitted: int
+    accepted: int  # drafted tokens kept
+    rejected: int  # the first of a round that was not
+    discarded: int  # after a rejected one, never tested
+    cut: int  # past a stop or the limit, in no other count
+    bonus: int  # rounds whose draft was accepted whole and that drew one more
+    emitted: int  # tokens added to the text
 
     # Ratios of counts.
     acceptance: float | None  # accepted / tested
@@ -81,16 +81,15 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
     # Engine time, nanoseconds, measured. `round_ns` = draft + verify + accept + commit.
     round_ns: int
-    draft_ns: int
-    verify_ns: int
-    accept_ns: int
-    commit_ns: int
+    draft_ns: int  # the drafter's
+    verify_ns: int  # the target's passes, scored
+    accept_ns: int  # laws, tests and draws
+    commit_ns: int  # text, caches, what the drafter learns
     observe_ns: int  # outside the rounds' own time
-    prefill_ns: int | None
+    prefill_ns: int | None  # of the target, the prompt but for its last token
     first_token_ns: int | None  # prefill + first round
-    paced: (
-        bool  # the engine waited for the picture; rates come from summed round times all the same
-    )
+    # the engine waited for the picture; rates come from summed round times all the same
+    paced: bool
 
     # Rates.
     tokens_per_second: float | None  # emitted / round_ns
@@ -102,10 +101,10 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     probes: PlainMeasure | None  # plain rounds between this run's rounds, at its own contexts
     baseline: PlainMeasure | None  # a plain run of the same prompt
     plain_source: PlainSource | None  # which of them the next figures use: probes if 2 or more
-    plain: PlainMeasure | None
+    plain: PlainMeasure | None  # that one
     speedup: float | None  # tokens_per_second / plain tokens per second, measured
     speedup_low: float | None  # by the ends of the plain interval
-    speedup_high: float | None
+    speedup_high: float | None  # by the other end
 
     # The cost model (Leviathan et al. 2023, thm 3.8), with a = acceptance, n drafted in a round.
     c: float | None  # time per drafted token / plain round

@@ -118,6 +118,11 @@ class TraceReader:
 def read_trace(path: str | Path) -> list[Event]:
     """Return every whole event of a trace file.
 
+    Parameters
+    ----------
+    path
+        Of a trace or a journal. A long one is better read through `TraceReader`.
+
     Raises
     ------
     DraftscopeError

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def text_of(events: Iterable[Event]) -> str:
-    """Return the emitted text: what each token released to the stream, then the tail."""
+    """Return the emitted text: what each token released to the stream, then the tail.
+
+    Parameters
+    ----------
+    events
+        Of one run, in order; all of them or its beginning.
+    """
     parts: list[str] = []
     for event in events:
         match event:
