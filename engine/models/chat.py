@@ -16,7 +16,7 @@ from jinja2 import TemplateError, TemplateSyntaxError
 from jinja2.exceptions import SecurityError
 
 from engine.errors import DraftscopeError
-from engine.models.config import token_text
+from engine.models.end_tokens import token_text
 from engine.models.files import read_json_if_there, read_text
 from engine.models.gguf_header import read_header
 from engine.models.template_sandbox import MOST_TEXT, BoundedEnvironment, BoundExceeded, Budget

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import DraftscopeError
-from engine.models.end_tokens import end_tokens_of_folder, end_tokens_of_gguf, token_text
 
 if TYPE_CHECKING:
     from engine.models.rope_scaling import RopeScaling
-
-__all__ = ["ModelConfig", "end_tokens_of_folder", "end_tokens_of_gguf", "token_text"]
 
 MOST_LAYERS = 4096  # a bound for damaged files, far above any model
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DraftscopeError
-from engine.models.config import ModelConfig
+from engine.models.config import MOST_LAYERS, ModelConfig
 from engine.models.config_values import flag, integer, number
 from engine.models.end_tokens import end_tokens_of_folder, token_ids
 from engine.models.family import DEFAULTS, SIZES, refuse_unknown, unsupported
 from engine.models.files import read_json
-from engine.models.rope_scaling import RopeScaling, rope_values, scaling_of_folder
+from engine.models.rope_scaling import RopeScaling, lengthened, rope_values, scaling_of_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +98,7 @@ def _context_length(values: Mapping[str, Any], scaling: RopeScaling | None) -> i
     """Return how many tokens a text may have: yarn's files often give the length before it."""
     length = integer(values, "max_position_embeddings")
     if scaling is not None and scaling.kind == "yarn" and scaling.original_length == length:
-        return int(scaling.factor * length)
+        return lengthened(scaling)
     return length
 
 
@@ -126,10 +126,10 @@ def _windows(
     first = 0
     if kind in ("qwen2", "qwen3"):
         window = window if switch else None
-        first = integer(values, "max_window_layers", 0)
+        first = max(0, integer(values, "max_window_layers", 0))
     elif window is not None and (kind == "llama" or not switch):
         raise unsupported(f"sliding_window is {window} in a model of type {kind}")
-    windowed = () if window is None else tuple(range(first, layers))
+    windowed = () if window is None else tuple(range(first, min(layers, MOST_LAYERS)))
     types = values.get("layer_types")
     if types is None:
         return window if windowed else None, windowed

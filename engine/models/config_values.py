@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MOST = 2**53  # whole numbers beyond it are of damaged files; as floats they would not be whole
 
 
 def integer(values: Mapping[str, Any], key: str, default: int | None = None) -> int:
@@ -22,7 +24,7 @@ def integer(values: Mapping[str, Any], key: str, default: int | None = None) -> 
     given = values.get(key)
     if given is None and default is not None:
         return default
-    if isinstance(given, bool) or not isinstance(given, int):
+    if isinstance(given, bool) or not isinstance(given, int) or not -MOST < given < MOST:
         raise _wrong(key, given, "a whole number")
     return given
 
@@ -38,7 +40,9 @@ def number(values: Mapping[str, Any], key: str, default: float | None = None) ->
     given = values.get(key)
     if given is None and default is not None:
         return default
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < math.inf:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise _wrong(key, given, "a positive number")
+    if not 0 < given <= sys.float_info.max:
         raise _wrong(key, given, "a positive number")
     return float(given)
 

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.models.config_values import flag, integer, number
+from engine.models.config_values import MOST, flag, integer, number
 from engine.models.family import unsupported
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class RopeScaling:
     attention_factor: float = 1.0
     divisors: tuple[float, ...] = ()
 
+
+MOST_TURNS = 1e9  # a bound for damaged files
 
 _COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 _KEYS: dict[str, set[str]] = {
@@ -157,8 +159,13 @@ def mscale_of(factor: float, mscale: float = 1.0) -> float:
     return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1.0
 
 
+def lengthened(scaling: RopeScaling) -> int:
+    """Return how many tokens yarn makes of the length that a model was trained on."""
+    return int(min(scaling.factor * scaling.original_length, MOST))
+
+
 def _checked(scaling: RopeScaling) -> RopeScaling:
-    if scaling.original_length < 1 or scaling.slow >= scaling.fast:
+    if scaling.original_length < 1 or not scaling.slow < scaling.fast < MOST_TURNS:
         raise unsupported(
             f"rotary scaling {scaling.kind} from {scaling.slow:g} to {scaling.fast:g} turns in "
             f"{scaling.original_length} tokens"

@@ -128,7 +128,7 @@ def _places(folder: Path, config: ModelConfig) -> tuple[dict[str, Place], list[s
             f"{folder.name}. Download it."
         )
     places = _from_file(single)
-    if not places.keys() >= expected_shapes(config).keys() - {HEAD}:
+    if not text_part(places)[0].keys() >= expected_shapes(config).keys() - {HEAD}:
         raise DraftscopeError(
             f"{short(absent[0])} is missing: {INDEX} names it, and {SINGLE} beside it does not "
             "hold the whole model either. Download the missing file."

@@ -170,6 +170,10 @@ def test_a_missing_size_is_named(tmp_path: Path, key: str) -> None:
         {"model_type": "phi3", "partial_rotary_factor": 0.01},
         {"model_type": "phi3", "partial_rotary_factor": 1.5},
         {"attention_bias": "yes"},
+        {"model_type": "mistral", "num_hidden_layers": 10**9},
+        {"max_position_embeddings": 10**400},
+        {"rope_theta": 10**400},
+        {"rope_scaling": {"rope_type": "yarn", "factor": 2.0, "beta_fast": 1e308}},
         {"vocab_size": True},
     ],
 )

@@ -66,6 +66,17 @@ def test_logits_equal_those_of_transformers(tmp_path: Path, name: str) -> None:
         assert float((our_logits(ours, CONTEXT, chunk) - expected).abs().max()) < 1e-4, chunk
 
 
+@pytest.mark.parametrize("window", [8, 300])
+def test_windows_hold_far_beyond_a_block_of_attention(tmp_path: Path, window: int) -> None:
+    theirs = make("mistral window", sliding_window=window, max_position_embeddings=1024)
+    ours = load(write(theirs, tmp_path / "model"))
+    tokens = [(41 * i + i * i) % 256 for i in range(600)]
+    expected = their_logits(theirs, tokens)
+    whole = our_logits(ours, tokens, 600)
+    assert float((whole - expected).abs().max()) < 1e-4
+    assert float((our_logits(ours, tokens, 64) - expected).abs().max()) < 1e-4
+
+
 class Wrong(Scripted):
     """Proposes a text with wrong tokens in it, so that rounds accept none, some and all."""
 
