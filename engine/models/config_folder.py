@@ -106,6 +106,8 @@ def _rotary_width(
     kind: str, values: Mapping[str, Any], head_dim: int, scaling: RopeScaling | None
 ) -> int | None:
     part = number({**values, **rope_values(values)}, "partial_rotary_factor", 1.0)
+    if part > 1:
+        raise unsupported(f"partial_rotary_factor is {part:g}")
     if kind == "phi3":
         if scaling is not None:  # transformers reads phi3's yarn as longrope
             raise unsupported(f"rotary scaling {scaling.kind} in a model of type phi3")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+from engine.errors import DraftscopeError
 from engine.models.config_folder import config_from_folder
+from engine.models.family import DEFAULTS
 from engine.models.rope_scaling import RopeScaling, scaling_of_folder, scaling_of_gguf
 from engine.models.rotary import Rotary, frequencies, turn
 from tests.engine.models.family_files import edit_config
@@ -179,3 +184,44 @@ def test_tables_grow_and_stay_what_they_were() -> None:
 )
 def test_scaling_in_gguf_metadata(metadata: dict[str, Any], expected: RopeScaling | None) -> None:
     assert scaling_of_gguf(metadata, 1000) == expected
+
+
+NUMBERS = st.one_of(
+    st.sampled_from([0, 1, -1, 0.5, 4.0, 64, 1e-300, 1e308, 10**400, math.inf, math.nan, True]),
+    st.sampled_from([None, "4", [], [1], {}, {"a": 1}]),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+)
+ROPE_KEYS = ("rope_theta", "factor", "low_freq_factor", "high_freq_factor", "beta_fast", "mscale")
+KEYS = ("head_dim", "rope_theta", "partial_rotary_factor", "sliding_window", "max_window_layers")
+
+
+@given(
+    kind=st.sampled_from(sorted(DEFAULTS)),
+    scaling=st.sampled_from([{}, LLAMA3, YARN, {"type": "linear", "factor": 2.0}]),
+    rope=st.dictionaries(
+        st.sampled_from([*ROPE_KEYS, "beta_slow", "mscale_all_dim", "truncate", *YARN]), NUMBERS
+    ),
+    own=st.dictionaries(
+        st.sampled_from([*KEYS, "max_position_embeddings", "use_sliding_window"]), NUMBERS
+    ),
+)
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_the_numbers_are_they_make_a_model_or_a_sentence(
+    tmp_path: Path,
+    kind: str,
+    scaling: dict[str, Any],
+    rope: dict[str, Any],
+    own: dict[str, Any],
+) -> None:
+    values = {**CONFIG, "model_type": kind, "rope_scaling": {**scaling, **rope}, **own}
+    (tmp_path / "config.json").write_text(json.dumps(values))
+    try:
+        config = config_from_folder(tmp_path)
+    except DraftscopeError:
+        return
+    found = frequencies(min(config.rotary_dim, 512), config.rope_base, config.scaling)
+    assert found.isfinite().all()
+    assert (found >= 0).all()
