@@ -14,7 +14,12 @@ from engine.models.config_values import flag, integer, number
 from engine.models.end_tokens import end_tokens_of_folder, token_ids
 from engine.models.family import DEFAULTS, SIZES, refuse_unknown, unsupported
 from engine.models.files import read_json
-from engine.models.rope_scaling import RopeScaling, lengthened, rope_values, scaling_of_folder
+from engine.models.rope_scaling import (
+    RopeScaling,
+    rope_values,
+    scaling_of_folder,
+    usable_length,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +71,7 @@ def _config(kind: str, values: Mapping[str, Any], end_tokens: tuple[int, ...]) -
         kv_heads=integer(values, "num_key_value_heads", heads),
         head_dim=head_dim,
         mlp_width=integer(values, "intermediate_size"),
-        context_length=_context_length(values, scaling),
+        context_length=usable_length(integer(values, "max_position_embeddings"), scaling),
         rms_epsilon=number(values, "rms_norm_eps", 1e-6),
         rope_base=number({**values, **rope_values(values)}, "rope_theta", 10000.0),
         tied=values.get("tie_word_embeddings") is True,
@@ -92,14 +97,6 @@ def _flag_of(kind: str, values: Mapping[str, Any], key: str, kinds: tuple[str, .
     if given and not (kind == "qwen2" and key == "attention_bias"):
         raise unsupported(f"{key} in a model of type {kind}")
     return False
-
-
-def _context_length(values: Mapping[str, Any], scaling: RopeScaling | None) -> int:
-    """Return how many tokens a text may have: yarn's files often give the length before it."""
-    length = integer(values, "max_position_embeddings")
-    if scaling is not None and scaling.kind == "yarn" and scaling.original_length == length:
-        return lengthened(scaling)
-    return length
 
 
 def _rotary_width(

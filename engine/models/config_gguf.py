@@ -14,7 +14,7 @@ from engine.models.config import MOST_LAYERS, ModelConfig
 from engine.models.config_values import integer, number
 from engine.models.end_tokens import end_tokens_of_gguf, token_ids
 from engine.models.family import unsupported
-from engine.models.rope_scaling import lengthened, scaling_of_gguf
+from engine.models.rope_scaling import scaling_of_gguf, usable_length
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -86,7 +86,6 @@ def config_from_gguf(
     _refuse_unknown(values)
     trained = integer(values, "context_length")
     scaling = scaling_of_gguf(values, trained)
-    yarn = scaling is not None and scaling.kind == "yarn"
     window = _window(kind, values)
     epsilon = number(values, "attention.layer_norm_rms_epsilon")
     return ModelConfig(
@@ -98,7 +97,7 @@ def config_from_gguf(
         kv_heads=integer(values, "attention.head_count_kv", heads),
         head_dim=head_dim,
         mlp_width=integer(values, "feed_forward_length"),
-        context_length=max(trained, lengthened(scaling)) if scaling and yarn else trained,
+        context_length=usable_length(trained, scaling),
         rms_epsilon=float(str(np.float32(epsilon))),  # stored as float32: 1e-5, not 9.99999975e-6
         rope_base=number(values, "rope.freq_base", 10000.0),
         tied=False,

@@ -159,9 +159,11 @@ def mscale_of(factor: float, mscale: float = 1.0) -> float:
     return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1.0
 
 
-def lengthened(scaling: RopeScaling) -> int:
-    """Return how many tokens yarn makes of the length that a model was trained on."""
-    return int(min(scaling.factor * scaling.original_length, MOST))
+def usable_length(given: int, scaling: RopeScaling | None) -> int:
+    """Return how many tokens a text may have: yarn's files often give the length before it."""
+    if scaling is None or scaling.kind != "yarn":
+        return given
+    return max(given, int(min(scaling.factor * scaling.original_length, MOST)))
 
 
 def _checked(scaling: RopeScaling) -> RopeScaling:
