@@ -87,7 +87,6 @@ def config_from_gguf(
     trained = integer(values, "context_length")
     scaling = scaling_of_gguf(values, trained)
     window = _window(kind, values)
-    epsilon = number(values, "attention.layer_norm_rms_epsilon")
     return ModelConfig(
         architecture=str(kind),
         vocabulary=integer(values, "vocab_size", embedding_rows),
@@ -98,7 +97,7 @@ def config_from_gguf(
         head_dim=head_dim,
         mlp_width=integer(values, "feed_forward_length"),
         context_length=usable_length(trained, scaling),
-        rms_epsilon=float(str(np.float32(epsilon))),  # stored as float32: 1e-5, not 9.99999975e-6
+        rms_epsilon=_decimal(number(values, "attention.layer_norm_rms_epsilon")),
         rope_base=number(values, "rope.freq_base", 10000.0),
         tied=False,
         bos_token=next(iter(token_ids(metadata.get("tokenizer.ggml.bos_token_id"))), None),
@@ -112,6 +111,11 @@ def config_from_gguf(
         window=window,
         windowed=tuple(range(min(layers, MOST_LAYERS))) if window else (),
     )
+
+
+def _decimal(stored: float) -> float:
+    """Return the decimal that was meant by a float32: 1e-5, not 9.99999975e-6."""
+    return float(str(np.float32(stored)))
 
 
 def _refuse_unknown(values: Mapping[str, Any]) -> None:
