@@ -49,9 +49,17 @@ def _print_row(row: Row) -> None:
     print(
         f"{row.drafter:20} {row.k:>3} {acceptance:>10} {row.tokens_per_pass:>13.2f}"
         f" {row.tokens_per_second:>9.1f} {row.plain_tokens_per_second:>6.1f}  {span:20}"
-        f" {row.observation:>9.1%} {identical:>11}"
+        f" {row.observation:>9.1%} {identical:>11}{_flags(row)}"
     )
     sys.stdout.flush()
+
+
+def _flags(row: Row) -> str:
+    """Say what a reader of the numbers must know."""
+    flags = ["slower than plain"] if row.speedup < 1 else []
+    if row.repetitive:
+        flags.append(f"repetition in {row.repetitive}/{row.prompts}: acceptance not meaningful")
+    return "  " + "; ".join(flags) if flags else ""
 
 
 def _passes(report: Report) -> str:

@@ -96,8 +96,9 @@ def summary(report: Report) -> str:
 def _fit(fit: Fit) -> str:
     pooled = f", {fit.pooled} ids pooled" if fit.pooled else ""
     impossible = f", {fit.impossible} impossible draws" if fit.impossible else ""
+    degrees = "degree" if fit.freedom == 1 else "degrees"
     return (
-        f"chi-square {fit.statistic:.2f} with {fit.freedom} degrees of freedom, "
+        f"chi-square {fit.statistic:.2f} with {fit.freedom} {degrees} of freedom, "
         f"p = {fit.p_value:.2g} ({fit.draws} draws, {fit.cells} cells{pooled}{impossible})"
     )
 

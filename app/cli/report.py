@@ -183,11 +183,10 @@ def _rate_lines(figures: Figures) -> list[str]:
     if figures.plain is not None:
         lines.append(f"plain        {_measure(figures.plain, figures.plain_source)}")
     if figures.speedup is not None:
-        slower = ", slower than plain" if figures.speedup < 1 else ""
         predicted = ""
         if figures.predicted_speedup is not None:
-            predicted = f"; predicted {_number(figures.predicted_speedup)}"
-        lines.append(f"speed-up     {_number(figures.speedup)} measured{slower}{predicted}")
+            predicted = f"; predicted {_gain(figures.predicted_speedup)}"
+        lines.append(f"speed-up     measured {_gain(figures.speedup)}{predicted}")
     if figures.latency_ms is not None:
         found = figures.latency_ms
         lines.append(
@@ -195,6 +194,10 @@ def _rate_lines(figures: Figures) -> list[str]:
             " (p50 / p95 / p99)"
         )
     return lines
+
+
+def _gain(speedup: float) -> str:
+    return f"{_number(speedup)}, slower than plain" if speedup < 1 else _number(speedup)
 
 
 def _measure(plain: PlainMeasure, source: str | None) -> str:

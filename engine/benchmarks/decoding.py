@@ -62,6 +62,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     fastest: float
     observation: float  # observation time / round time
     identical: int | None  # greedy texts equal to the plain run's; None if sampled
+    repetitive: int  # prompts whose text repeats itself: their acceptance says little
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +145,8 @@ def _row(settings: Settings, runs: list[list[Event]]) -> Row:
     rounds = [event for run in runs for event in run if isinstance(event, Round)]
     plains = [event for run in runs for event in run if isinstance(event, Baseline)]
     compared = [event.identical for run in runs for event in run if isinstance(event, Comparison)]
-    ratios = [figures.speedup for figures in map(statistics, runs) if figures.speedup is not None]
+    single = [statistics(run) for run in runs]
+    ratios = [figures.speedup for figures in single if figures.speedup is not None]
     whole = statistics(rounds)
     round_ns = sum(one.times.round for one in rounds)
     plain_ns = sum(sum(plain.round_ns) for plain in plains)
@@ -162,4 +164,5 @@ def _row(settings: Settings, runs: list[list[Event]]) -> Row:
         fastest=max(ratios),
         observation=sum(one.times.observe for one in rounds) / round_ns,
         identical=sum(compared) if settings.temperature == 0.0 else None,
+        repetitive=sum(figures.repetitive for figures in single),
     )

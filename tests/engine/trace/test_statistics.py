@@ -54,11 +54,6 @@ def test_counts_and_ratios_divide_by_what_the_glossary_says() -> None:
     assert figures.tokens_per_pass == 8 / 4
 
 
-def test_tokens_per_pass_is_over_all_rounds_not_the_last() -> None:
-    rounds = [bare_round(0, "aaa"), bare_round(1, "rdd"), bare_round(2, "ard")]
-    assert statistics(rounds).tokens_per_pass == pytest.approx((4 + 1 + 2) / 3)
-
-
 def test_a_round_without_a_proposal_leaves_acceptance_alone() -> None:
     rounds = [bare_round(0, "aard"), bare_round(1, "r")]
     with_plain = [*rounds, bare_round(2, ""), bare_round(3, "")]
@@ -182,25 +177,6 @@ def test_a_drafted_token_costs_its_time_also_where_it_was_cut() -> None:
     figures = statistics([one, *[_probe(20_000_000)] * 3])
     assert (figures.drafted, figures.cut) == (2, 2)
     assert figures.c == pytest.approx(0.1)  # 8 ms over four drafted tokens, not over two
-
-
-@pytest.mark.parametrize("k", [3, 5, 10])
-def test_a_dear_drafter_is_predicted_and_measured_to_lose(k: int) -> None:
-    # a = 0.4 by hand: two of five tested tokens are accepted; c = 0.3.
-    fates = ["aar", "r", "r"]
-    rounds = [
-        bare_round(i, f + "d" * (k - len(f)), draft=6_000_000 * k, verify=20_000_000)
-        for i, f in enumerate(fates)
-    ]
-    figures = statistics([*rounds, *[_probe(20_000_000)] * 3])
-    assert figures.acceptance == pytest.approx(0.4)
-    assert figures.c == pytest.approx(0.3)
-    expected = (1 - 0.4 ** (k + 1)) / 0.6
-    assert figures.expected_tokens_per_pass == pytest.approx(expected)
-    assert figures.predicted_speedup == pytest.approx(expected / (0.3 * k + 1))
-    assert figures.predicted_speedup < 1
-    assert figures.speedup == pytest.approx(5 / 3 / (0.3 * k + 1))
-    assert figures.speedup < 1
 
 
 def test_the_prediction_follows_the_lengths_that_were_really_drafted() -> None:
