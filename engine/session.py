@@ -96,25 +96,19 @@ def generate(
 
     Parameters
     ----------
-    target
-        From `engine.load_model`.
-    drafter
-        A drafter, its name for `engine.make_drafter`, or None for plain rounds.
+    target, drafter
+        From `engine.load_model` and `engine.make_drafter`; a drafter's name will do, and None gives
+        plain rounds.
     prompt
-        What a user says to the model.
-    k
-        Tokens drafted a round, at most.
-    temperature
-        0 is greedy.
+        What a user says, or with `raw` the text to go on from.
+    k, temperature
+        Tokens drafted a round, at most; 0 is greedy.
     seed
         The same seed gives the same tokens on one machine and plan.
     max_new_tokens
         Where the text ends at the latest.
-    raw
-        Go on from the prompt itself, without the model's chat template.
     settings
-        Top-k, top-p, min-p, penalties, bias and the rest; it replaces `k` and `temperature`, and
-        its own drafter is ignored.
+        Top-k, penalties and the rest, in place of `k` and `temperature`; their drafter is ignored.
 
     Yields
     ------

@@ -9,6 +9,7 @@ import json
 import os
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MOST_TOKENS = 4_000_000  # a bound for damaged files, far above any vocabulary
+
+_DIFFERENCES_NAMED = 3  # entries of two vocabularies that a refusal shows
 
 
 class Tokenizer:
@@ -118,16 +121,21 @@ class Tokenizer:
         return token in self._special
 
     def identical_to(self, other: Tokenizer) -> str | None:
-        """Compare vocabularies: None if they are the same, else a sentence about the first entry.
+        """Compare vocabularies: None if they are the same, else a sentence about the first entries.
 
         Only with one vocabulary can a drafter's tokens be verified by a target.
         """
         if self._entries == other._entries:
             return None
-        pairs = zip(self._entries, other._entries, strict=False)
-        for token, (mine, its) in enumerate(pairs):
-            if mine != its:
-                return f"The vocabularies differ first at token {token}: {mine!r} and {its!r}."
+        pairs = enumerate(zip(self._entries, other._entries, strict=False))
+        differing = (
+            f"token {token} ({mine!r:.40} and {its!r:.40})"
+            for token, (mine, its) in pairs
+            if mine != its
+        )
+        first = list(islice(differing, _DIFFERENCES_NAMED))
+        if first:
+            return f"The vocabularies differ, first at {', '.join(first)}."
         return (
             f"The vocabularies differ in size: {self.vocabulary} and {other.vocabulary} tokens, "
             f"the first {min(self.vocabulary, other.vocabulary)} of them the same."

@@ -99,7 +99,7 @@ def foreign(folder: Path, change: str) -> Path:
 
 @pytest.mark.case("A40")
 @pytest.mark.parametrize(
-    ("change", "words"), [("order", "differ first at token 0"), ("size", "differ in size")]
+    ("change", "words"), [("order", "differ, first at token 0"), ("size", "differ in size")]
 )
 def test_a_drafter_with_another_tokenizer_is_refused_in_a_sentence(
     exact_target: LoadedModel, tmp_path: Path, change: str, words: str

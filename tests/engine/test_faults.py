@@ -185,9 +185,9 @@ def test_a_drafter_of_another_vocabulary_is_refused(
     exact_target: LoadedModel, near_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a sentence, never a shape
-    other = "The vocabularies differ first at token 3: 'a' and 'b'."
+    other = "The vocabularies differ, first at token 3 ('a' and 'b')."
     monkeypatch.setattr(exact_target.tokenizer, "identical_to", lambda _: other)
-    with pytest.raises(DraftscopeError, match=r"cannot draft for .* differ first at token 3"):
+    with pytest.raises(DraftscopeError, match=r"cannot draft for .* differ, first at token 3"):
         make_drafter(f"model:{near_folder}", exact_target)
 
 

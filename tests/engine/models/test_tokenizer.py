@@ -170,7 +170,7 @@ def test_the_first_differing_entry_is_named() -> None:
     tokenizer, other = from_metadata(), from_metadata(tokens=[*ENTRIES[:-1], "Ġv"], merges=[])
     last = len(ENTRIES) - 1
     assert tokenizer.identical_to(other) == (
-        f"The vocabularies differ first at token {last}: 'Ġw' and 'Ġv'."
+        f"The vocabularies differ, first at token {last} ('Ġw' and 'Ġv')."
     )
     shorter = Tokenizer(byte_level_backend())
     assert "differ in size" in str(tokenizer.identical_to(shorter))
