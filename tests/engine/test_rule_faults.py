@@ -238,9 +238,11 @@ def test_the_residual_is_that_of_the_rejected_position_and_of_no_other() -> None
         [[0.1, 0.6, 0.2, 0.1], [0.1, 0.2, 0.6, 0.1], [0.1, 0.3, 0.3, 0.3], [0.7, 0.1, 0.1, 0.1]],
         dtype=torch.float64,
     )
-    q_draft = torch.tensor([0.4, 0.2, 0.2, 0.2], dtype=torch.float64).expand(3, 4)
+    q_draft = torch.tensor(
+        [[0.4, 0.2, 0.2, 0.2], [0.5, 0.2, 0.1, 0.2], [0.7, 0.1, 0.2, 0.0]], dtype=torch.float64
+    )
     residuals = [residual_law(p_target[i], q_draft[i]) for i in range(3)]
-    expected = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 1 / 3, 1 / 3, 1 / 3]]
+    expected = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 1 / 3, 1 / 6, 1 / 2]]
     for rejected in range(3):
         tests = [0.0] * rejected + [0.9] * (3 - rejected)
         verdict = accept(p_target, q_draft, [0, 0, 0], tests, [0.5] * 4)
