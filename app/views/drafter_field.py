@@ -1,11 +1,11 @@
-"""The field of the drafter: a list, and beside early exit how many layers draft. Widgets only."""
+"""The field of the drafter: a list, and with early exit how many layers draft. Widgets only."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.viewmodels.prompt import EARLY, drafter_label, early_layers, early_spec
 from app.views.fields import combo_box, select, spin_box
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _CHOOSE = "\0choose"
 _DRAFTERS = ("ngram", "head", EARLY, "none")
 _MOST_LAYERS = 999  # the engine knows how many the target has
-_BUTTONS_PX = 40  # and padding
 
 
 class DrafterField(QWidget):
@@ -28,21 +27,21 @@ class DrafterField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.list = combo_box("Drafter", "What proposes tokens.")
-        self.list.setMinimumContentsLength(5)  # leaves room for the layers in a narrow panel
         self.layers = spin_box(
             "Layers of early exit",
             "The target's first layers that draft; about a third of them is a good start.",
             _MOST_LAYERS,
         )
         self.layers.setMinimum(1)
+        self.layers.setPrefix("first ")
         self.layers.hide()
         self._target_layers = 0  # 0: not known
         self._spec = ""
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.list, 1)
-        row.addWidget(self.layers)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self.list)
+        column.addWidget(self.layers)
         self.setFocusProxy(self.list)
         self.list.activated.connect(self._choose)
         self.layers.valueChanged.connect(self._take)
@@ -100,8 +99,5 @@ class DrafterField(QWidget):
         early = early_layers(self._spec)
         self.layers.setVisible(early > 0)
         self.layers.setSuffix(" layer" if early == 1 else " layers")
-        # Qt's own hint leaves the style sheet's buttons out
-        written = self.layers.fontMetrics().horizontalAdvance(f"{early:02} layers")
-        self.layers.setFixedWidth(written + _BUTTONS_PX)
         if early:
             self.list.setToolTip(drafter_label(self._spec))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QToolButton,
     QVBoxLayout,
@@ -81,7 +82,7 @@ class MoreView(QWidget):
             "A draft ends where the drafter's largest probability is below this; 0 is off.",
             1.0, 0.05,
         )  # fmt: skip
-        self.own_temperature = QCheckBox("Drafter's own temperature")
+        self.own_temperature = QCheckBox("own")
         describe(
             self.own_temperature,
             "Drafter's own temperature",
@@ -107,43 +108,46 @@ class MoreView(QWidget):
         head.setSpacing(6)
         head.addWidget(self.button)
         head.addWidget(self.summary, 1)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(3)
-        cells = (
-            ("Min-p", self.min_p),
-            ("Repetition penalty", self.repetition_penalty),
-            ("Presence penalty", self.presence_penalty),
-            ("Frequency penalty", self.frequency_penalty),
-            ("Confidence", self.confidence),
-            ("Least draft", self.k_min),
-        )
-        for at, (title, field) in enumerate(cells):
-            row, column = divmod(at, 2)
-            grid.addWidget(field_label(title, field), 2 * row, column)
-            grid.addWidget(field, 2 * row + 1, column)
-            grid.setColumnStretch(column, 1)
-        own = QHBoxLayout()
-        own.setSpacing(8)
-        own.addWidget(self.own_temperature, 1)
-        own.addWidget(self.drafter_temperature)
         self.body = QWidget()
         self.body.hide()
-        inside = QVBoxLayout(self.body)
-        inside.setContentsMargins(0, 2, 0, 0)
-        inside.setSpacing(7)
-        inside.addLayout(grid)
-        inside.addLayout(own)
-        bias = QVBoxLayout()
-        bias.setSpacing(3)
-        for widget in (field_label("Logit bias", self.logit_bias), self.logit_bias, self.fault):
-            bias.addWidget(widget)
-        inside.addLayout(bias)
+        grid = QGridLayout(self.body)  # as narrow as the panel's other numbers
+        grid.setContentsMargins(0, 2, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(3)
+        self._add_row(
+            0, ("Min-p", self.min_p), ("Confidence", self.confidence), ("Least draft", self.k_min)
+        )
+        penalties = QLabel("Penalties")
+        penalties.setObjectName("panel_title")
+        grid.addWidget(penalties, 2, 0, 1, 3)
+        self._add_row(
+            3,
+            ("Repetition", self.repetition_penalty),
+            ("Presence", self.presence_penalty),
+            ("Frequency", self.frequency_penalty),
+        )
+        own = QHBoxLayout()
+        own.setSpacing(8)
+        own.addWidget(self.own_temperature)
+        own.addWidget(self.drafter_temperature, 1)
+        grid.addWidget(field_label("Drafter's temperature", self.own_temperature), 5, 0, 1, 3)
+        grid.addLayout(own, 6, 0, 1, 2)
+        bias = (field_label("Logit bias", self.logit_bias), self.logit_bias, self.fault)
+        for row, widget in enumerate(bias, 7):
+            grid.addWidget(widget, row, 0, 1, 3)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(head)
         layout.addWidget(self.body)
+
+    def _add_row(self, row: int, *cells: tuple[str, QWidget]) -> None:
+        grid = self.body.layout()
+        assert isinstance(grid, QGridLayout)
+        for column, (title, field) in enumerate(cells):
+            grid.addWidget(field_label(title, field), row, column)
+            grid.addWidget(field, row + 1, column)
+            grid.setColumnStretch(column, 1)
 
     def _connect(self) -> None:
         self.button.toggled.connect(self._fold)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
@@ -15,6 +15,7 @@ from app.theme import LIGHT
 from app.viewmodels.desk import DeskState
 from app.viewmodels.more import More
 from app.viewmodels.prompt import PromptState, early_layers
+from app.views.fields import FieldArea
 from app.views.prompt import PromptView
 from engine.trace.events import ModelInfo
 from tests.app.further import FULL_MORE as FULL
@@ -48,6 +49,12 @@ def inputs(view: MoreView) -> list[QWidget]:
         view.own_temperature,
         view.button,
     ]
+
+
+def _place(field: QWidget, panel: QWidget) -> tuple[int, int]:
+    """Return a field's row, of about 20 pixels, and where it begins."""
+    middle = field.mapTo(panel, field.rect().center())
+    return round(middle.y() / 20), field.mapTo(panel, QPoint()).x()
 
 
 def test_filling_the_fields_says_nothing_and_keeps_every_value(prompt: PromptView) -> None:
@@ -171,8 +178,13 @@ def test_unfolded_fields_come_into_sight(prompt: PromptView, qtbot) -> None:
     prompt.show()
     assert prompt.minimumSizeHint().height() < 200  # a low dock is not forced
     prompt.more.button.click()
-    field = prompt.more.logit_bias
-    qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
+    area, field = prompt.findChild(FieldArea), prompt.more.logit_bias
+
+    def in_sight() -> bool:
+        box = QRect(field.mapTo(area.viewport(), QPoint()), field.size())
+        return area.viewport().rect().contains(box)
+
+    qtbot.waitUntil(lambda: area.verticalScrollBar().value() > 0 and in_sight())
     assert prompt.run.isVisible()
 
 
@@ -180,11 +192,12 @@ def test_opening_asks_for_no_more_width(prompt: PromptView) -> None:
     load_fonts()
     QApplication.instance().setFont(ui_font())
     prompt.show()
-    folded = prompt.minimumSizeHint().width()
+    area = prompt.findChild(FieldArea)
+    folded = area.minimumSizeHint().width()
     prompt.set_state(PromptState(drafter="early:10", more=FULL))
     prompt.more.set_open(True)
     QApplication.processEvents()
-    assert prompt.minimumSizeHint().width() == folded
+    assert area.minimumSizeHint().width() == folded
 
 
 def test_every_field_is_named_explained_and_reached_by_tab(prompt: PromptView) -> None:
@@ -196,8 +209,8 @@ def test_every_field_is_named_explained_and_reached_by_tab(prompt: PromptView) -
         assert field.toolTip() == field.accessibleDescription() != ""
         assert field.focusPolicy() & Qt.FocusPolicy.TabFocus
     labels = {label.buddy() for label in prompt.more.findChildren(QLabel) if label.buddy()}
-    checked = {prompt.more.drafter_temperature, prompt.more.own_temperature, prompt.more.button}
-    assert set(inputs(prompt.more)) - checked == labels
+    beside = {prompt.more.drafter_temperature, prompt.more.button}  # the check box has the label
+    assert set(inputs(prompt.more)) - beside == labels
     prompt.more.button.setFocus()
     seen = []
     for _ in range(40):
@@ -206,7 +219,8 @@ def test_every_field_is_named_explained_and_reached_by_tab(prompt: PromptView) -
             break
         seen.append(focus)
         QTest.keyClick(focus, Qt.Key.Key_Tab)
-    assert set(inputs(prompt.more)) <= set(seen)
+    as_read = sorted(inputs(prompt.more), key=lambda field: _place(field, prompt))
+    assert [field for field in seen if field in as_read] == as_read
 
 
 @pytest.mark.parametrize(
@@ -239,7 +253,7 @@ def test_early_exit_is_offered_with_a_third_of_the_layers(prompt: PromptView) ->
     choose(prompt.drafter, "early exit")
     assert prompt.state.drafter == "early:10"  # of the default target; nothing is loaded
     assert prompt.drafter.layers.isVisible()
-    assert prompt.drafter.layers.text() == "10 layers"
+    assert prompt.drafter.layers.text() == "first 10 layers"
     assert prompt.drafter.list.toolTip() == "early exit, first 10 layers"
     choose(prompt.drafter, "trained head")
     prompt.apply(DeskState(target=TARGET))
