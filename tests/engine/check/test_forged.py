@@ -190,3 +190,27 @@ def test_a_drafted_token_that_its_uniform_does_not_draw_is_named(sampled: list[E
     assert {finding.kind.value for finding in findings} == {"uniform", "draw"}
     drafted = [f for f in findings if f.kind.value == "draw" and isinstance(f.token, int)]
     assert len(drafted) > 10
+
+
+def test_a_row_that_was_cut_above_one_that_was_kept_is_named(sampled: list[Event]) -> None:
+    def cut(laws: Laws) -> Laws:
+        values = list(laws.p_target)
+        mass, values[0] = values[0], 0.0
+        return replace(laws, p_target=tuple(values), rest_p_target=laws.rest_p_target + mass)
+
+    index, place = find(
+        sampled, Fate.ACCEPTED, also=lambda t: t.laws is not None and t.id != t.laws.ids[0]
+    )
+    forged = with_drafted(sampled, index, place, lambda t: replace(t, laws=cut(t.laws)))
+    findings = [f for f in check_trace(forged).findings if f.what.startswith("p_target of token")]
+    assert [finding.follows for finding in findings] == ["more than a kept one"]
+    assert (findings[0].round, findings[0].token) == (index, place)
+
+
+def test_rows_below_min_p_are_named(sampled: list[Event]) -> None:
+    forged = with_event(
+        sampled, RunStarted, lambda e: replace(e, settings=replace(e.settings, min_p=0.5))
+    )
+    findings = check_trace(forged).findings
+    assert findings
+    assert all("below min-p" in finding.follows for finding in findings)
