@@ -1,7 +1,6 @@
 """From messages to a prompt, by the model's own chat template in a sandbox.
 
-Where a template comes from, in this order: `chat_template.jinja`, `tokenizer_config.json` (of a
-folder); `tokenizer.chat_template` (of a GGUF file). Knows no tokenizer: it makes text.
+Knows no tokenizer: it makes text. `chat_places` says where a template comes from.
 """
 
 from __future__ import annotations
@@ -9,23 +8,30 @@ from __future__ import annotations
 import datetime
 import json
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError, TemplateSyntaxError
 from jinja2.exceptions import SecurityError
 
-from engine.errors import DraftscopeError
-from engine.models.end_tokens import token_text
-from engine.models.files import read_json_if_there, read_text
-from engine.models.gguf_header import read_header
-from engine.models.template_sandbox import MOST_TEXT, BoundedEnvironment, BoundExceeded, Budget
+from engine.errors import DraftscopeError, short
+from engine.models.chat_places import find_template
+from engine.models.template_budget import MOST_TEXT, BoundExceeded, Budget
+from engine.models.template_growth import is_wide_format
+from engine.models.template_sandbox import BoundedEnvironment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from jinja2 import Template
+
+    Message = Mapping[str, Any]
 
 LONGEST_TEMPLATE = 500_000  # characters
+_LONGEST_REASON = 200  # characters of what a template or Jinja says itself
+_LONGEST_DATE = 100  # characters of a date's format
 _RAW = "Use raw text instead."
+_PROBE = "Words of the system."
 
 
 class TemplateRefusal(DraftscopeError):
@@ -37,37 +43,19 @@ class _Raised(Exception):
 
 
 class ChatTemplate:
-    """A compiled template with the control tokens that it may name.
+    """A template with the control tokens that it may name.
 
-    Raises
-    ------
-    DraftscopeError
-        If the template is not valid.
+    It is compiled when it is first used: a model whose template is broken still takes raw text.
     """
 
     def __init__(self, source: str, special: Mapping[str, str] | None = None) -> None:
-        if len(source) > LONGEST_TEMPLATE:
-            raise DraftscopeError(
-                f"The model's chat template is {len(source)} characters long; at most "
-                f"{LONGEST_TEMPLATE} are accepted. {_RAW}"
-            )
         self.source = source
         self._special = dict(special or {})
         self._lock = threading.Lock()  # the environment counts one rendering at a time
         self._environment = _environment()
-        try:
-            self._template = self._environment.from_string(source)
-        except TemplateSyntaxError as error:
-            raise DraftscopeError(
-                f"The model's chat template is not valid: {error.message} (line {error.lineno}). "
-                f"{_RAW}"
-            ) from error
-        except (TemplateError, RecursionError, MemoryError, ValueError, SyntaxError) as error:
-            raise DraftscopeError(
-                f"The model's chat template cannot be used ({type(error).__name__}). {_RAW}"
-            ) from error
+        self._compiled: Template | None = None
 
-    def render(self, messages: list[dict[str, Any]], add_generation_prompt: bool = True) -> str:
+    def render(self, messages: Sequence[Message], add_generation_prompt: bool = True) -> str:
         """Return the prompt's text.
 
         Parameters
@@ -82,37 +70,76 @@ class ChatTemplate:
         TemplateRefusal
             If the template itself refuses the conversation.
         DraftscopeError
-            If the template fails, tries something unsafe, or asks for too much.
+            If the template is not valid, fails, tries something unsafe, or asks for too much.
         """
         given = sum(len(str(message)) for message in messages)
         limit = MOST_TEXT + 8 * given
         with self._lock:
             self._environment.budget = Budget(limit)
             try:
-                return self._pieces(messages, add_generation_prompt, limit)
+                template = self._compiled or self._compile()
+                return self._pieces(template, messages, add_generation_prompt, limit)
+            except DraftscopeError:
+                raise
             except _Raised as error:
                 raise TemplateRefusal(
-                    f"The model's chat template refuses this conversation: {error}. {_RAW}"
+                    "The model's chat template refuses this conversation: "
+                    f"{short(str(error), _LONGEST_REASON)}. {_RAW}"
                 ) from error
             except SecurityError as error:
                 raise DraftscopeError(
-                    f"The model's chat template tried something unsafe and was stopped "
-                    f"({error}). {_RAW}"
+                    "The model's chat template tried something unsafe and was stopped "
+                    f"({short(str(error), _LONGEST_REASON)}). {_RAW}"
                 ) from error
             except BoundExceeded as error:
                 raise DraftscopeError(
                     f"The model's chat template was stopped because {error}. {_RAW}"
                 ) from error
             except Exception as error:  # whatever a template's own mistakes raise
+                reason = short(str(error), _LONGEST_REASON) or type(error).__name__
                 raise DraftscopeError(
-                    f"The model's chat template failed: {str(error) or type(error).__name__}. "
-                    f"{_RAW}"
+                    f"The model's chat template failed: {reason}. {_RAW}"
                 ) from error
 
-    def _pieces(self, messages: list[dict[str, Any]], prompt: bool, limit: int) -> str:
+    def takes_system(self) -> bool:
+        """Return whether a system message reaches the text: neither refused nor left out.
+
+        Raises
+        ------
+        DraftscopeError
+            If the template cannot be used at all.
+        """
+        asked = [{"role": "system", "content": _PROBE}, {"role": "user", "content": "Hello"}]
+        try:
+            return _PROBE in self.render(asked)
+        except TemplateRefusal:
+            return False
+
+    def _compile(self) -> Template:
+        if len(self.source) > LONGEST_TEMPLATE:
+            raise DraftscopeError(
+                f"The model's chat template is {len(self.source)} characters long; at most "
+                f"{LONGEST_TEMPLATE} are accepted. {_RAW}"
+            )
+        try:
+            self._compiled = self._environment.from_string(self.source)
+        except TemplateSyntaxError as error:
+            raise DraftscopeError(
+                "The model's chat template is not valid: "
+                f"{short(str(error.message), _LONGEST_REASON)} (line {error.lineno}). {_RAW}"
+            ) from error
+        except (TemplateError, RecursionError, MemoryError, ValueError, SyntaxError) as error:
+            raise DraftscopeError(
+                f"The model's chat template cannot be used ({type(error).__name__}). {_RAW}"
+            ) from error
+        return self._compiled
+
+    def _pieces(
+        self, template: Template, messages: Sequence[Message], prompt: bool, limit: int
+    ) -> str:
         pieces: list[str] = []
         left = limit
-        for piece in self._template.generate(
+        for piece in template.generate(
             messages=messages,
             add_generation_prompt=prompt,
             tools=None,
@@ -124,6 +151,31 @@ class ChatTemplate:
                 raise BoundExceeded("it makes too much text")
             pieces.append(piece)
         return "".join(pieces)
+
+
+def merge_system(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Put what system messages say before the first user's turn, for templates that take none."""
+    said = [str(message["content"]) for message in messages if message["role"] == "system"]
+    others = [dict(message) for message in messages if message["role"] != "system"]
+    if not said:
+        return others
+    first = next((message for message in others if message["role"] == "user"), None)
+    if first is None:
+        return [{"role": "user", "content": "\n\n".join(said)}, *others]
+    first["content"] = "\n\n".join([*said, str(first["content"])])
+    return others
+
+
+def open_chat_template(path: str | Path) -> ChatTemplate | None:
+    """Open a model's chat template; None where it has none (a base model: raw text only).
+
+    Raises
+    ------
+    DraftscopeError
+        If there is a file for it that cannot be read.
+    """
+    found = find_template(path)
+    return None if found is None else ChatTemplate(*found)
 
 
 def _environment() -> BoundedEnvironment:
@@ -158,51 +210,6 @@ def _raise_exception(message: str) -> None:
 
 
 def _strftime_now(format: str) -> str:  # noqa: A002 - the templates' own name for it
+    if len(format) > _LONGEST_DATE or is_wide_format(format):
+        raise BoundExceeded("it makes too much text")
     return datetime.datetime.now().strftime(format)
-
-
-def open_chat_template(path: str | Path) -> ChatTemplate | None:
-    """Open a model's chat template; None where it has none (a base model: raw text only).
-
-    Raises
-    ------
-    DraftscopeError
-        If there is a template but it cannot be used.
-    """
-    path = Path(path)
-    return _from_folder(path) if path.is_dir() else _from_gguf(path)
-
-
-def _from_folder(folder: Path) -> ChatTemplate | None:
-    config = read_json_if_there(folder / "tokenizer_config.json")
-    special = {
-        key: text
-        for key in ("bos_token", "eos_token", "unk_token", "pad_token")
-        if (text := token_text(config.get(key))) is not None
-    }
-    alone = folder / "chat_template.jinja"
-    if alone.is_file():
-        return ChatTemplate(read_text(alone), special)
-    source = config.get("chat_template")
-    if isinstance(source, list):
-        named = {
-            entry["name"]: entry.get("template")
-            for entry in source
-            if isinstance(entry, dict) and isinstance(entry.get("name"), str)
-        }
-        source = named.get("default")
-    return ChatTemplate(source, special) if isinstance(source, str) else None
-
-
-def _from_gguf(path: Path) -> ChatTemplate | None:
-    metadata = read_header(path).metadata
-    source = metadata.get("tokenizer.chat_template")
-    if not isinstance(source, str):
-        return None
-    tokens = metadata.get("tokenizer.ggml.tokens")
-    special = {}
-    for key, name in (("bos", "bos"), ("eos", "eos"), ("unknown", "unk"), ("padding", "pad")):
-        token = metadata.get(f"tokenizer.ggml.{key}_token_id")
-        if isinstance(tokens, list) and isinstance(token, int) and 0 <= token < len(tokens):
-            special[f"{name}_token"] = str(tokens[token])
-    return ChatTemplate(source, special)

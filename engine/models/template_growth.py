@@ -1,4 +1,4 @@
-"""How long a filter's or method's result can get, before it is computed. Pure.
+"""How long a filter's, method's or operator's result can get, before it is computed. Pure.
 
 Covers those whose result is a product of their arguments; the others make about as much as they
 are given, and are measured afterwards.
@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_LONG_WIDTH = re.compile(r"\d{5,}|\*")
+from engine.models.template_budget import inside
+
+# A field of a format that is very wide, or takes its width from elsewhere.
+_LONG_WIDTH = re.compile(r"%[^%a-zA-Z]*(\d{5,}|\*)|\{[^{}]*\d{5,}|\{[^{}]*\{")
+_WRITTEN = re.compile(r"![ar]|%[^%a-zA-Z]*[ar]")
+_WRITTEN_OUT = 12  # characters that one of a value's text can become in its written form
+_WIDEST_FIELD = 10_000  # characters, of a width of four digits
 _WIDEST_JSON_INDENT = 16
 UNBOUNDED = 1 << 62
 
@@ -30,7 +36,7 @@ def growth(name: str, values: list[Any], named: dict[str, Any]) -> int:
     Parameters
     ----------
     name
-        A filter's name, or `str.` and a method's name.
+        A filter's name, `str.` and a method's name, or an operator.
     values, named
         The arguments; of a method the text itself first.
     """
@@ -61,9 +67,29 @@ def growth(name: str, values: list[Any], named: dict[str, Any]) -> int:
             return UNBOUNDED if wide > _WIDEST_JSON_INDENT else 0
         case "sum":  # adding up lists copies them again and again
             return UNBOUNDED if not isinstance(argument(2, "start", 0), int | float) else 0
-        case "format" | "str.format" | "str.format_map":
-            return UNBOUNDED if is_wide_format(first) else 0
+        case "%" | "format":
+            return _formatted(first, "%", [*values[1:], *named.values()])
+        case "str.format" | "str.format_map":
+            return _formatted(first, "{", [*values[1:], *named.values()])
         case "str.translate":
             return UNBOUNDED
         case _:
             return 0
+
+
+def _formatted(text: Any, mark: str, values: list[Any]) -> int:
+    """Every field of a format can be as long as all its values together, or as wide as it says."""
+    if not isinstance(text, str):
+        return 0
+    if is_wide_format(text.replace("{{", "")):
+        return UNBOUNDED
+    longest = 0
+    waiting = list(values)
+    while waiting:
+        own, within = inside(value := waiting.pop())
+        longest += 1 + own * (1 if isinstance(value, str) else _WRITTEN_OUT)
+        waiting.extend(within)
+    if _WRITTEN.search(text):
+        longest *= _WRITTEN_OUT
+    widest = _WIDEST_FIELD if re.search(r"\d{3,}", text) else 100
+    return text.count(mark) * (longest + widest)
