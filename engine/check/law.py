@@ -88,9 +88,39 @@ def check_law(
     DraftscopeError
         For settings that cannot be run, or that leave nothing to chance.
     """
+    tokens = _tokens(session, settings, prompt, raw=raw)
+    told = on_result or (lambda _: None)
+    toys, contexts = [], []
+    for pair in PAIRS:
+        toys.append(run_pair(pair, toy_draws, on_progress))
+        told(toys[-1])
+    for name in drafters:
+        drafter = session.drafter(name)
+        if drafter is None:
+            continue
+        named = msgspec.structs.replace(settings, drafter=drafter.spec)
+        context = (session.target, session.pool, tokens, drafter, named, draws)
+        contexts.append(run_context(*context, on_progress))
+        told(contexts[-1])
+    level, tests = _tests(toys, contexts)
+    return Report(
+        target=session.target.info.name,
+        plan=session.target.info.plan,
+        prompt=prompt,
+        draws=draws,
+        settings=settings,
+        level=level,
+        tests=tests,
+        failures=sum(not test.follows for test in tests),
+        toys=tuple(toys),
+        contexts=tuple(contexts),
+    )
+
+
+def _tokens(session: Session, settings: Settings, prompt: str, *, raw: bool) -> list[int]:
+    """Return the context, if it and the settings leave something to draw."""
     target = session.target
-    sampling = check_settings(settings, target.transformer.vocabulary)
-    if sampling.greedy:
+    if check_settings(settings, target.transformer.vocabulary).greedy:
         raise DraftscopeError(
             "At temperature 0 nothing is drawn, so there is no law to test; choose a temperature "
             "above 0, or draftscope check greedy."
@@ -101,33 +131,7 @@ def check_law(
             f"The prompt leaves no room for a round in {target.info.name}'s context of "
             f"{target.info.context_length} tokens; shorten the prompt."
         )
-    toys, contexts = [], []
-    for pair in PAIRS:
-        toys.append(run_pair(pair, toy_draws, on_progress))
-        if on_result is not None:
-            on_result(toys[-1])
-    for name in drafters:
-        drafter = session.drafter(name)
-        if drafter is None:
-            continue
-        named = msgspec.structs.replace(settings, drafter=drafter.spec)
-        context = (target, session.pool, tokens, drafter, named, draws)
-        contexts.append(run_context(*context, on_progress))
-        if on_result is not None:
-            on_result(contexts[-1])
-    level, tests = _tests(toys, contexts)
-    return Report(
-        target=target.info.name,
-        plan=target.info.plan,
-        prompt=prompt,
-        draws=draws,
-        settings=settings,
-        level=level,
-        tests=tests,
-        failures=sum(not test.follows for test in tests),
-        toys=tuple(toys),
-        contexts=tuple(contexts),
-    )
+    return tokens
 
 
 def _tests(

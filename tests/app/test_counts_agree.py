@@ -48,7 +48,6 @@ def outcome_of(events: Sequence[Event]) -> Outcome:
     return outcome
 
 
-@pytest.mark.case("E19")
 @given(traces)
 def test_sums_are_the_output_in_every_export(events: list[Event]) -> None:
     ids = emitted_ids_of(events)
@@ -67,7 +66,6 @@ def test_sums_are_the_output_in_every_export(events: list[Event]) -> None:
     assert as_lines(outcome_of(events))[0].startswith(f"{len(ids)} tokens in ")
 
 
-@pytest.mark.case("E19")
 @given(traces)
 def test_no_export_accepts_more_than_was_drafted(events: list[Event]) -> None:
     figures, found = statistics(events), as_object(outcome_of(events))

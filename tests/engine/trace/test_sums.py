@@ -48,7 +48,6 @@ def rounds_of(events: Sequence[Event]) -> list[Round]:
     return [event for event in events if isinstance(event, Round)]
 
 
-@pytest.mark.case("E19")
 @given(traces)
 def test_emitted_is_ids_is_texts(events: list[Event]) -> None:
     assert_lawful(events)
@@ -76,7 +75,6 @@ def test_joined_texts_are_the_decoding_of_all_tokens(events: list[Event]) -> Non
     assert text_of(events) == decoder.decode(data, final=not ended)
 
 
-@pytest.mark.case("E19")
 @given(traces)
 def test_counts_contain_one_another(events: list[Event]) -> None:
     figures = statistics(events)
@@ -98,7 +96,6 @@ def test_counts_contain_one_another(events: list[Event]) -> None:
     assert figures.round_ns == parts == sum(one.times.round for one in rounds_of(events))
 
 
-@pytest.mark.case("E19")
 @given(traces, st.data())
 def test_figures_of_the_parts_add_up_to_those_of_the_whole(
     events: list[Event], data: st.DataObject
@@ -127,7 +124,6 @@ def test_figures_of_the_parts_add_up_to_those_of_the_whole(
         assert total == pytest.approx(cost.mean_ns * cost.rounds)
 
 
-@pytest.mark.case("E19")
 @given(traces)
 def test_sums_by_drafter_are_the_totals(events: list[Event]) -> None:
     whole = statistics(events)
