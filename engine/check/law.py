@@ -95,12 +95,7 @@ def check_law(
         toys.append(run_pair(pair, toy_draws, on_progress))
         told(toys[-1])
     for name in drafters:
-        drafter = session.drafter(name)
-        if drafter is None:
-            continue
-        named = msgspec.structs.replace(settings, drafter=drafter.spec)
-        context = (session.target, session.pool, tokens, drafter, named, draws)
-        contexts.append(run_context(*context, on_progress))
+        contexts.append(_context(session, name, settings, tokens, draws, on_progress))
         told(contexts[-1])
     level, tests = _tests(toys, contexts)
     return Report(
@@ -115,6 +110,21 @@ def check_law(
         toys=tuple(toys),
         contexts=tuple(contexts),
     )
+
+
+def _context(
+    session: Session,
+    name: str,
+    settings: Settings,
+    tokens: list[int],
+    draws: int,
+    on_progress: Progress | None,
+) -> ContextResult:
+    drafter = session.drafter(name)
+    if drafter is None:
+        raise DraftscopeError("Plain rounds draft nothing; choose a drafter.")
+    named = msgspec.structs.replace(settings, drafter=drafter.spec)
+    return run_context(session.target, session.pool, tokens, drafter, named, draws, on_progress)
 
 
 def _tokens(session: Session, settings: Settings, prompt: str, *, raw: bool) -> list[int]:

@@ -202,5 +202,7 @@ def test_what_cannot_be_tested_is_said_in_a_sentence(session: Session) -> None:
         check_law(session, ["ngram"], settings(temperature=0.0), toy_draws=10, draws=10)
     with pytest.raises(DraftscopeError, match="leaves no room"):
         check_law(session, ["ngram"], settings(), prompt="x" * 509, toy_draws=10, draws=10)
+    with pytest.raises(DraftscopeError, match="choose a drafter"):
+        check_law(session, ["none"], settings(), prompt=PROMPT, toy_draws=10, draws=10)
     with pytest.raises(DraftscopeError, match="k is 40"):
         check_law(session, ["ngram"], settings(k=40), toy_draws=10, draws=10)
