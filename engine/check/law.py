@@ -88,6 +88,8 @@ def check_law(
     DraftscopeError
         For settings that cannot be run, or that leave nothing to chance.
     """
+    if "none" in drafters:
+        raise DraftscopeError("Plain rounds draft nothing; choose a drafter.")
     tokens = _tokens(session, settings, prompt, raw=raw)
     told = on_result or (lambda _: None)
     toys, contexts = [], []
@@ -121,8 +123,7 @@ def _context(
     on_progress: Progress | None,
 ) -> ContextResult:
     drafter = session.drafter(name)
-    if drafter is None:
-        raise DraftscopeError("Plain rounds draft nothing; choose a drafter.")
+    assert drafter is not None, "refused before anything was drawn"
     named = msgspec.structs.replace(settings, drafter=drafter.spec)
     return run_context(session.target, session.pool, tokens, drafter, named, draws, on_progress)
 
