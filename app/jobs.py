@@ -27,7 +27,8 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.prompt import EARLY, FALLBACK_DRAFTER, early_spec
+from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
+from engine.drafters.names import EARLY
 from engine.errors import DraftscopeError
 from engine.trace.events import FinishReason, RunFinished, RunStarted
 from engine.trace.journal import save_copy, start_journal

@@ -17,6 +17,7 @@ from engine.assets import asset
 from engine.drafters.early import EarlyExitDrafter
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
+from engine.drafters.names import EARLY, usual_exit
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
 from engine.errors import DraftscopeError, out_of_memory
@@ -208,7 +209,7 @@ def make_drafter(
         return _make_head(target)
     if spec.startswith("model:"):
         return _make_small(spec, target, progress, cancelled)
-    if spec.startswith("early:"):
+    if spec.startswith(EARLY):
         return _make_early(spec, target)
     raise DraftscopeError(
         f"There is no drafter called {spec!r}; choose ngram, head, model:NAME, early:LAYERS or "
@@ -217,12 +218,12 @@ def make_drafter(
 
 
 def _make_early(spec: str, target: LoadedModel) -> EarlyExitDrafter:
-    written, most = spec.removeprefix("early:"), target.transformer.config.layers - 1
+    written, most = spec.removeprefix(EARLY), target.transformer.config.layers - 1
     layers = int(written) if written.isascii() and written.isdecimal() else 0
     if not 1 <= layers <= most:
         raise DraftscopeError(
             f"Early exit after {written!r} layers is not possible: {target.info.name} can exit "
-            f"after 1 to {most}, for example early:{max(1, (most + 1) // 3)}."
+            f"after 1 to {most}, for example early:{usual_exit(most + 1)}."
         )
     info = msgspec.structs.replace(
         target.info,

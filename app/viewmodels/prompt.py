@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.more import MOST_K, MOST_TEMPERATURE, More
 from app.viewmodels.numbers import count
+from engine.drafters.names import EARLY, usual_exit
 from engine.request import RunRequest
 from engine.trace.events import RunStarted, Settings
 
@@ -27,8 +28,7 @@ LARGEST_SEED = 2**63 - 1
 FIRST_PROMPT = "Explain to a curious child why the sky is blue."
 DEFAULT_DRAFTER = "head"
 FALLBACK_DRAFTER = "ngram"  # any target can use it
-EARLY = "early:"  # and the number of the target's first layers that draft
-EARLY_LAYERS = 10  # a third of the default target's
+DEFAULT_LAYERS = 30  # of the default target
 _UNSCORED = ("ngram", "none")  # these have no logits, so nothing to draw from or to be unsure of
 
 
@@ -146,8 +146,8 @@ class PromptState:
 
 
 def early_spec(layers: int = 0) -> str:
-    """Name early exit after about a third of a target's layers; 0: it is not known how many."""
-    return f"{EARLY}{max(1, layers // 3) if layers else EARLY_LAYERS}"
+    """Name early exit after five sixths of a target's layers; 0: it is not known how many."""
+    return f"{EARLY}{usual_exit(layers or DEFAULT_LAYERS)}"
 
 
 def early_layers(spec: str) -> int:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.viewmodels.prompt import EARLY, drafter_label, early_layers, early_spec
+from app.viewmodels.prompt import drafter_label, early_layers, early_spec
 from app.views.fields import combo_box, select, spin_box
+from engine.drafters.names import EARLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ class DrafterField(QWidget):
         self.list = combo_box("Drafter", "What proposes tokens.")
         self.layers = spin_box(
             "Layers of early exit",
-            "The target's first layers that draft; about a third of them is a good start.",
+            "The target's first layers that draft; about five sixths of them is a good start.",
             _MOST_LAYERS,
         )
         self.layers.setMinimum(1)

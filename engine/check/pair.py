@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.drafters.names import EARLY, usual_exit
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def load_drafters(
     ----------
     specs
         As in `Settings.drafter`, without repetition; None: what every target has (the n-gram
-        look-up and its own first third of layers), and the bundled head where it fits.
+        look-up and its own first layers), and the bundled head where it fits.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def load_drafters(
     names = ("ngram",)
     layers = session.target.info.layers
     if layers > 1:
-        names += (f"early:{max(1, layers // 3)}",)
+        names += (f"{EARLY}{usual_exit(layers)}",)
     try:
         session.drafter("head", cancelled, progress=progress)
     except DraftscopeError:  # it was trained for another target

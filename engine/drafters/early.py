@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.drafters.drafting import Draft
+from engine.drafters.names import EARLY
 from engine.drafters.protocol import Proposal
 from engine.models.transformer import LowerRows
 
@@ -36,7 +37,7 @@ class EarlyExitDrafter:
 
     def __init__(self, target: Transformer, layers: int, info: ModelInfo) -> None:
         """Attach to a target; `layers` from 1 to one less than it has."""
-        self.spec = f"early:{layers}"
+        self.spec = f"{EARLY}{layers}"
         self.info = info
         self._target = target
         self._layers = layers

@@ -52,8 +52,8 @@ def test_a_run_drafts_with_the_targets_first_layers(desk: Desk, tiny_model: Path
     assert "repetition penalty 1.2" in desk.state.settings
 
 
-@pytest.mark.parametrize(("asked", "used"), [("early:10", "early:2"), ("early:0", "early:2")])
-def test_too_many_layers_become_a_third_of_them(
+@pytest.mark.parametrize(("asked", "used"), [("early:10", "early:5"), ("early:0", "early:5")])
+def test_too_many_layers_become_five_sixths_of_them(
     desk: Desk, tmp_path: Path, asked: str, used: str
 ) -> None:
     target = write_tiny_folder(tmp_path / "six", layers=6, endless=True)

@@ -88,8 +88,8 @@ def test_a_target_with_fewer_layers_is_said_and_shown(
     program.prompt.set_state(replace(state, drafter="early:10", limit=9))
     program.deeds.run()
     wait_until(lambda: not program.desk.state.busy)
-    assert program.prompt.state.drafter == "early:1"
+    assert program.prompt.state.drafter == "early:2"
     assert any(
-        "too few layers to exit after 10, so its first 1 layer drafts" in text
+        "too few layers to exit after 10, so its first 2 layers draft" in text
         for text in program.window.banners.texts()
     )

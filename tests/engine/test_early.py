@@ -146,7 +146,7 @@ def test_sampled_laws_are_the_cut_models(deep: LoadedModel) -> None:
 def test_a_number_of_layers_that_the_target_has_not_is_refused(
     deep: LoadedModel, layers: str
 ) -> None:
-    with pytest.raises(DraftscopeError, match="1 to 3, for example early:1"):
+    with pytest.raises(DraftscopeError, match="1 to 3, for example early:3"):
         make_drafter(f"early:{layers}", deep)
 
 

@@ -130,11 +130,11 @@ def test_what_decides_nothing_is_known():
     assert PromptState(temperature=0.5, drafter="none").draws
 
 
-def test_early_exit_is_a_third_of_the_layers_by_default():
+def test_early_exit_is_five_sixths_of_the_layers_by_default():
     assert [early_spec(layers) for layers in (30, 24, 2, 1)] == [
-        "early:10", "early:8", "early:1", "early:1",
+        "early:25", "early:20", "early:1", "early:1",
     ]  # fmt: skip
-    assert early_layers(early_spec()) == 10
+    assert early_layers(early_spec()) == 25
     assert [early_layers(spec) for spec in ("head", "early:", "early:x", "early:²")] == [0] * 4
     assert drafter_label("early:10") == "early exit, first 10 layers"
     assert drafter_label("early:1") == "early exit, first 1 layer"

@@ -247,18 +247,18 @@ def test_what_decides_nothing_is_greyed_out(prompt: PromptView) -> None:
     assert all(f.isEnabled() for f in (prompt.top_p, more.min_p, more.confidence, more.k_min))
 
 
-def test_early_exit_is_offered_with_a_third_of_the_layers(prompt: PromptView) -> None:
+def test_early_exit_is_offered_with_five_sixths_of_the_layers(prompt: PromptView) -> None:
     prompt.show()
     assert not prompt.drafter.layers.isVisible()
     choose(prompt.drafter, "early exit")
-    assert prompt.state.drafter == "early:10"  # of the default target; nothing is loaded
+    assert prompt.state.drafter == "early:25"  # of the default target; nothing is loaded
     assert prompt.drafter.layers.isVisible()
-    assert prompt.drafter.layers.text() == "first 10 layers"
-    assert prompt.drafter.list.toolTip() == "early exit, first 10 layers"
+    assert prompt.drafter.layers.text() == "first 25 layers"
+    assert prompt.drafter.list.toolTip() == "early exit, first 25 layers"
     choose(prompt.drafter, "trained head")
     prompt.apply(DeskState(target=TARGET))
     choose(prompt.drafter, "early exit")
-    assert prompt.state.drafter == "early:8"
+    assert prompt.state.drafter == "early:20"
     prompt.drafter.layers.setValue(5)
     assert prompt.state.drafter == "early:5"
     choose(prompt.drafter, "early exit")

@@ -1,0 +1,17 @@
+"""How early exit is named in settings, and after how many layers it is worth a try. Knows no model.
+
+Loads no torch: the window names drafters before anything is loaded.
+"""
+
+from __future__ import annotations
+
+EARLY = "early:"  # and the number of the target's first layers that draft
+
+
+def usual_exit(layers: int) -> int:
+    """Return after how many of a target's layers an untrained early exit starts to be accepted.
+
+    Five sixths: measured on the default model's 30 layers, greedy, k = 3, acceptance was 0.04 after
+    10, 0.17 after 20, 0.35 after 25 and 0.39 after 29 (`draftscope run --drafter early:N`).
+    """
+    return max(1, layers * 5 // 6)
