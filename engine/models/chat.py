@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError, TemplateSyntaxError
@@ -122,7 +123,9 @@ class ChatTemplate:
                 f"{LONGEST_TEMPLATE} are accepted. {_RAW}"
             )
         try:
-            self._compiled = self._environment.from_string(self.source)
+            with warnings.catch_warnings():  # Python's remarks on the code are no use to anyone
+                warnings.simplefilter("ignore", SyntaxWarning)
+                self._compiled = self._environment.from_string(self.source)
         except TemplateSyntaxError as error:
             raise DraftscopeError(
                 "The model's chat template is not valid: "

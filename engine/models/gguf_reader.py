@@ -16,18 +16,15 @@ import numpy as np
 import torch
 from gguf.constants import GGMLQuantizationType
 
-from engine.errors import DraftscopeError
 from engine.models.config_gguf import config_from_gguf
 from engine.models.family import unsupported
-from engine.models.files import unreadable
+from engine.models.files import read_span
 from engine.models.gguf_header import GgufHeader, TensorSpan, read_header
 from engine.models.layout import EMBEDDING, HEAD, NORM, Shape, check_layout, settle_head
 from engine.models.rope_scaling import RopeScaling
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from engine.models.config import ModelConfig
 
@@ -107,7 +104,7 @@ def open_gguf(path: Path) -> GgufSource:
 
 def read_tensor(path: Path, span: TensorSpan) -> torch.Tensor:
     """Read a tensor as it is stored: float32, or the file's own float16 or bfloat16."""
-    raw = _bytes(path, span)
+    raw = read_span(path, span.offset, span.size)
     if span.kind is GGMLQuantizationType.BF16:
         tensor = torch.from_numpy(raw.view(np.int16)).view(torch.bfloat16)
     elif span.kind is GGMLQuantizationType.F16:
@@ -116,19 +113,9 @@ def read_tensor(path: Path, span: TensorSpan) -> torch.Tensor:
         tensor = torch.from_numpy(raw.view(np.float32))
     else:
         rows = raw.reshape(-1, len(raw) // max(1, int(np.prod(span.shape[:-1]))))
-        tensor = torch.from_numpy(gguf.quants.dequantize(rows, span.kind))
+        with np.errstate(all="ignore"):  # what is not finite is refused where it is asked for
+            tensor = torch.from_numpy(gguf.quants.dequantize(rows, span.kind))
     return tensor.reshape(span.shape)
-
-
-def _bytes(path: Path, span: TensorSpan) -> NDArray[np.uint8]:
-    try:
-        with path.open("rb") as file:
-            raw = np.fromfile(file, dtype=np.uint8, count=span.size, offset=span.offset)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(raw) != span.size:
-        raise DraftscopeError(f"{path.name} has changed while it was read. Open it again.")
-    return raw
 
 
 def _with_divisors(path: Path, config: ModelConfig, span: TensorSpan | None) -> ModelConfig:
