@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewmodels.columns import columns_of, window_ratio
-from app.viewmodels.readings import DASH, How, Reading, count, number, plural
+from app.viewmodels.readings import DASH, How, Reading, number, plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt
