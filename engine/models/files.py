@@ -33,6 +33,11 @@ _OTHERS = {
 }
 
 
+def valid_text(name: str) -> str:
+    """Return a file's name as text: names on disk need not be, but what a trace holds must."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def head(path: Path, size: int = START) -> bytes:
     """Return the first bytes of a file; a fault of the disk becomes a sentence."""
     return read_bytes(path, size)

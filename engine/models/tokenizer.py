@@ -17,7 +17,7 @@ import tokenizers
 
 from engine.errors import DraftscopeError, short
 from engine.models.end_tokens import end_tokens_of_folder, end_tokens_of_gguf, token_ids
-from engine.models.files import read_json, read_json_if_there
+from engine.models.files import read_json, read_json_if_there, read_text
 from engine.models.gguf_header import read_header
 from engine.models.gguf_tokenizer import backend_from_gguf, token_id
 from engine.models.pieces import piece_decoder
@@ -171,7 +171,7 @@ def _open_folder(folder: Path) -> Tokenizer:
         raise DraftscopeError(_no_tokenizer(folder))
     read_json(path)  # a Git LFS pointer or a torn file has its own sentence
     with _sentence(f"tokenizer.json in {folder.name} is not understood"):
-        backend = tokenizers.Tokenizer.from_file(str(path))
+        backend = tokenizers.Tokenizer.from_str(read_text(path))
     begins = token_ids(read_json_if_there(folder / "config.json").get("bos_token_id"))
     return Tokenizer(backend, end_tokens=end_tokens_of_folder(folder), bos=next(iter(begins), None))
 

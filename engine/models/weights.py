@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from engine.errors import DraftscopeError, short
-from engine.models.files import PICKLES, file_size
+from engine.models.files import PICKLES, file_size, valid_text
 from engine.models.gguf_reader import open_gguf
 from engine.models.layout import count_parameters, expected_shapes
 from engine.models.safetensors_reader import open_folder
@@ -110,7 +110,8 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
     path = Path(path)
     if os.path.isdir(path):  # unlike `path.is_dir()` no error for a name that cannot be
         folder = open_folder(path)
-        return Checkpoint(folder.config, path.name, path.name, folder.notes, folder, folder.file_of)
+        name = valid_text(path.name)
+        return Checkpoint(folder.config, name, name, folder.notes, folder, folder.file_of)
     if not os.path.lexists(path):
         raise DraftscopeError(f"There is no file or folder {short(path.name)}. Check the path.")
     file_size(path)  # a pipe, a device or a broken link has its own sentence
@@ -125,9 +126,8 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
             f"{path.name} is one file of a model folder. Open the folder that holds it."
         )
     source = open_gguf(path)
-    return Checkpoint(
-        source.config, path.stem, path.name, source.notes, source, lambda _: path.name
-    )
+    name, stem = valid_text(path.name), valid_text(path.stem)
+    return Checkpoint(source.config, stem, name, source.notes, source, lambda _: name)
 
 
 def check_numbers(tensor: torch.Tensor, name: str, file: str) -> None:

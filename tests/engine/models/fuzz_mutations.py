@@ -53,6 +53,29 @@ VALUES: tuple[Any, ...] = (
 )
 
 
+# What a configuration may also say; some of it changes what is computed.
+ADDED: tuple[tuple[str, Any], ...] = (
+    ("rope_scaling", {"rope_type": "linear", "factor": 2.0}),
+    ("rope_scaling", {"type": "dynamic", "factor": 4.0}),
+    ("rope_scaling", {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}),
+    (
+        "rope_scaling",
+        {
+            **{"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0},
+            **{"high_freq_factor": 4.0, "original_max_position_embeddings": 64},
+        },
+    ),
+    ("rope_parameters", {"rope_type": "default", "rope_theta": 500000.0}),
+    *(("model_type", kind) for kind in ("mistral", "qwen2", "qwen3", "phi3", "gpt2")),
+    *(("sliding_window", 4), ("use_sliding_window", True), ("max_window_layers", 0)),
+    *(("layer_types", ["full_attention"]), ("layer_types", ["sliding_attention"])),
+    *(("attention_bias", True), ("mlp_bias", True), ("partial_rotary_factor", 0.5)),
+    *(("text_config", {"hidden_size": 32}), ("text_config", {}), ("head_dim", 8)),
+    *(("quantization_config", {"quant_method": "gptq"}), ("tie_word_embeddings", False)),
+    *(("num_experts", 8), ("logits_scaling", 8.0), ("chat_template", "{{ x }}"), ("extra", 1)),
+)
+
+
 def write_json(value: Any) -> str:
     """Write JSON, with what no honest writer would write."""
     if isinstance(value, Text):
@@ -96,10 +119,14 @@ def mutate_json(content: bytes, draw: random.Random) -> Mutated:
         for step in path:
             holder = holder[step]
         value = copy.deepcopy(draw.choice(VALUES))  # it may be changed in its turn
-        match draw.randrange(8):
+        match draw.randrange(9):
             case 0:
                 del holder[key]
                 done.append(f"remove {[*path, key]}")
+            case 4 if isinstance(document, dict):
+                name, value = copy.deepcopy(draw.choice(ADDED))
+                document[name] = value
+                done.append(f"add {name} {value!r:.60}")
             case 1 if isinstance(holder, dict):
                 holder[str(key) + "x"] = holder.pop(key)
                 done.append(f"rename {[*path, key]}")
