@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def unsupported(what: str) -> DraftscopeError:
     what
         The thing by its name, as the end of "This model is not supported: ...".
     """
-    return DraftscopeError(f"This model is not supported: {what}. {SUPPORTED}")
+    return DraftscopeError(f"This model is not supported: {short(what, 120)}. {SUPPORTED}")
 
 
 def refuse_unknown(values: Mapping[str, Any], named: Mapping[str, Any]) -> None:
