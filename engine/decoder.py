@@ -128,7 +128,7 @@ class Decoder:
         peak = CacheReading.of(sequence.cache), CacheReading.of(own)
         emission = self._commit(judged, hidden)
         moments.append(time.perf_counter_ns())
-        laws = self._observe(judged)
+        laws = self._observe(judged, emission)
         moments.append(time.perf_counter_ns())
         after = CacheReading.of(sequence.cache), CacheReading.of(own)
         draft, verify, accepting, commit, observe = (
@@ -219,7 +219,7 @@ class Decoder:
         self.reason = emission.reason
         return emission
 
-    def _observe(self, judged: Judged) -> list[Laws] | None:
+    def _observe(self, judged: Judged, emission: Emission) -> list[Laws] | None:
         if self._observer is None:
             return None
-        return self._observer.observe(judged, self.choice.sampling)
+        return self._observer.observe(judged, self.choice.sampling, cut=emission.cut)

@@ -65,7 +65,7 @@ class Observer:
         self._top_n = top_n
         self._piece = piece
 
-    def observe(self, judged: Judged, sampling: Sampling) -> list[Laws]:
+    def observe(self, judged: Judged, sampling: Sampling, *, cut: bool = False) -> list[Laws]:
         """Describe every row of a pass.
 
         Parameters
@@ -74,6 +74,8 @@ class Observer:
             The round's logits, laws and verdict.
         sampling
             What `p_target` was made with.
+        cut
+            Whether the text ended before the closing token: then nothing was rejected.
 
         Returns
         -------
@@ -85,7 +87,11 @@ class Observer:
         p_raw = p_target if plain and p_target is not None else torch.softmax(logits, dim=-1)
         raw_entropies = softmax_entropies(logits, p_raw)
         q_support = _on_support(q_draft, judged.proposal.support)
-        rows = _Rows(self._shown(p_raw, q_support, judged, sampling), p_raw, judged)
+        closing = None if cut else judged.verdict.accepted  # the row that the closing token is of
+        shown = self._shown(p_raw, q_support, judged, sampling)
+        if closing is not None:
+            shown[closing] += self._drawn(judged)
+        rows = _Rows([list(dict.fromkeys(ids)) for ids in shown], p_raw, judged, closing)
         if p_target is None:
             target_entropies = [0.0] * len(raw_entropies)
         else:
@@ -109,12 +115,12 @@ class Observer:
     def _shown(
         self, p_raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
     ) -> list[list[int]]:
-        """Return the ids to show of each row: the top of each law, what was drafted and drawn.
+        """Return the ids to show of each row: the top of each law, and what was drafted.
 
         Temperature, top-k, top-p and min-p keep the order, so the top of `p_raw` is that of
         `p_target`; bias and penalties do not.
         """
-        proposal, verdict = judged.proposal, judged.verdict
+        proposal = judged.proposal
         union: list[list[int]] = top_ids(p_raw, self._top_n).tolist()
         if sampling.adjusts:
             for row, ids in enumerate(_top_of_target(judged, self._top_n)):
@@ -126,17 +132,24 @@ class Observer:
                 union[row] += ids
         for row, token in enumerate(proposal.tokens):
             union[row].append(token)
-        union[verdict.accepted].append(verdict.closing)
-        if verdict.residual is not None:
-            union[verdict.accepted] += top_ids(verdict.residual[None], self._top_n)[0].tolist()
-        return [list(dict.fromkeys(ids)) for ids in union]
+        return union
+
+    def _drawn(self, judged: Judged) -> list[int]:
+        """Return the closing token, and the top of the residual that it came from, if it did."""
+        verdict = judged.verdict
+        if verdict.residual is None:
+            return [verdict.closing]
+        return [verdict.closing, *top_ids(verdict.residual[None], self._top_n)[0].tolist()]
 
 
 class _Rows:
     """The shown ids of each row with every law's values there, read in one gather a law."""
 
-    def __init__(self, shown: list[list[int]], p_raw: Tensor, judged: Judged) -> None:
+    def __init__(
+        self, shown: list[list[int]], p_raw: Tensor, judged: Judged, closing: int | None
+    ) -> None:
         self._judged = judged
+        self._closing = closing
         longest = max(map(len, shown))
         padded = [ids + ids[:1] * (longest - len(ids)) for ids in shown]
         index = torch.tensor(padded, device=p_raw.device)
@@ -159,7 +172,7 @@ class _Rows:
         """Return the fields of `Laws` that are columns over the ids, and the mass outside."""
         judged, ids = self._judged, tuple(self._ids[row])
         drafted = row < len(judged.proposal.tokens)
-        rejected = drafted and row == judged.verdict.accepted
+        rejected = drafted and row == self._closing
         fields: dict[str, Any] = {"ids": ids}
         laws = [("p_raw", self._picked(self._raw, row))]
         laws.append(("p_target", self._picked(self._target, row)))

@@ -100,6 +100,8 @@ def assert_verdict(token: DraftedToken) -> None:
     assert 0 < token.q_draft <= 1 + ROUNDING, (
         "a drafted token was drawn, so its q_draft is positive"
     )
+    if token.laws is not None and token.fate is not Fate.REJECTED:
+        assert token.laws.residual == (), "only a rejected token has a residual"
     tested = token.fate in (Fate.ACCEPTED, Fate.REJECTED)
     if not tested:
         assert token.u is None, "what is not tested draws no uniform"

@@ -122,6 +122,8 @@ def _speedup(figures: Figures) -> Reading:
         detail = "no plain rate yet" if figures.rounds else "no round yet"
     elif low is not None and high is not None:
         detail += f", {number(low)}–{number(high)}"
+    if high is not None and high < 1:
+        detail += "; slower than plain"
     return Reading(
         name="speed-up",
         text=number(value) if value is not None else DASH,

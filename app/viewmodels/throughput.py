@@ -190,7 +190,7 @@ def _predicted(figures: Figures) -> Reading:
     if value is None:
         reason = NO_PLAIN if figures.plain is None else "nothing tested yet"
         return Reading("speed-up", DASH, "", How.PREDICTED, reason, _PREDICTED)
-    detail = "from acceptance and c"
+    detail = "from acceptance and c" if value >= 1 else "below 1: slower than plain"
     return Reading("speed-up", f"{number(value)}×", "", How.PREDICTED, detail, _PREDICTED)
 
 

@@ -126,3 +126,16 @@ def test_entropies_are_right_at_the_ends() -> None:
     scores = logits(2)
     law = torch.softmax(scores, dim=-1)
     assert softmax_entropies(scores, law) == pytest.approx(entropies(law), abs=1e-4)
+
+
+def test_a_rejection_that_the_text_never_reached_leaves_no_residual() -> None:
+    # the text ended before it: the token is cut, neither tested nor corrected
+    judged, sampling = sampled([0.999, 0.999])
+    assert judged.verdict.accepted == 0
+    reached = Observer(4, piece).observe(judged, sampling)
+    cut = Observer(4, piece).observe(judged, sampling, cut=True)
+    assert reached[0].residual
+    assert all(row.residual == () and row.rest_residual == 0.0 for row in cut)
+    ids = [judged.proposal.tokens[0], *reached[0].ids]
+    assert set(cut[0].ids) <= set(ids)
+    assert cut[1:] == reached[1:]

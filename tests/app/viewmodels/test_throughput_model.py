@@ -111,6 +111,7 @@ def test_slower_than_plain_is_measured_predicted_and_flagged(k):
     assert predicted < 1
     assert model.small[2].text == f"{predicted:.2f}×"
     assert model.small[2].how is How.PREDICTED
+    assert model.small[2].detail == "below 1: slower than plain"
     assert model.readings[0].text == f"{(5 / 3) / (0.3 * k + 1):.2f}×"
     assert model.source.startswith("Slower than plain.")
 
