@@ -69,11 +69,15 @@ def test_a_source_that_the_text_left_is_forgotten() -> None:
     assert propose(drafter, text).tokens == ()
 
 
+@pytest.mark.case("A54")
 def test_a_new_sequence_knows_nothing_of_the_last() -> None:
     drafter = NgramDrafter()
     propose(drafter, [1, 2, 3, 1, 2])
     drafter.begin()
     assert propose(drafter, [1, 2]).tokens == ()
+    propose(drafter, [1, 2, 3, 1, 2])
+    drafter.begin()
+    assert propose(drafter, [5, 6, 7, 8, 9]).tokens == ()  # nor where it was copied from
 
 
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(0, 6))
