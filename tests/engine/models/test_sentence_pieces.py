@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Backend
 from tokenizers import models, pre_tokenizers, trainers
@@ -101,6 +101,7 @@ def test_texts_of_the_vocabulary_are_joined_by_score() -> None:
 
 @given(st.text(st.sampled_from("athe wors,. é中😊\n\u0000<0x41>▁"), max_size=30))
 def test_any_text_is_joined_by_score_and_comes_back(text: str) -> None:
+    assume("<s>" not in text)  # that is no text
     ids = opened().encode(text)
     assert ids == joined_by_score(text, metadata())
     assert opened().decode(ids, skip_special=False) == text.replace("▁", " ")
