@@ -69,7 +69,6 @@ def test_a_source_that_the_text_left_is_forgotten() -> None:
     assert propose(drafter, text).tokens == ()
 
 
-@pytest.mark.case("A54")
 def test_a_new_sequence_knows_nothing_of_the_last() -> None:
     drafter = NgramDrafter()
     propose(drafter, [1, 2, 3, 1, 2])
