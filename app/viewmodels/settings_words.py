@@ -103,7 +103,7 @@ def moved_words(settings: Settings) -> str:
         return ""
     *first, last = moves
     said = f"{', '.join(first)} and {last}" if first else last
-    return f"p_target is the law after {said}; the raw law is the one before."
+    return f"p_target has {said} in it; the raw law has not."
 
 
 def _moves(settings: Settings) -> list[str]:

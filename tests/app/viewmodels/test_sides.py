@@ -116,7 +116,7 @@ def test_the_definition_of_p_target_names_what_it_went_through():
         case = model.case()
         assert case.target_law == through
         assert through in case.readings[0].definition
-        assert any("the raw law is the one before" in note for note in case.notes)
+        assert any("in it; the raw law has not" in note for note in case.notes)
 
 
 def test_nothing_that_is_off_is_named_in_a_definition():
