@@ -101,7 +101,7 @@ def test_a_law_names_what_is_switched_on_in_the_order_in_which_it_is_applied() -
 def test_only_bias_and_penalties_move_a_law_before_the_raw_one() -> None:
     assert moved_words(with_(temperature=0.5, top_k=3, min_p=0.2, confidence=0.3)) == ""
     words = moved_words(with_(logit_bias=((1, 2.0),), repetition_penalty=1.2))
-    assert "after logit bias and repetition penalty 1.2" in words
+    assert words == "p_target has logit bias and repetition penalty 1.2 in it; the raw law has not."
 
 
 def test_folded_settings_say_what_is_on() -> None:
