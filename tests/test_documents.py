@@ -13,7 +13,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "DECISIONS.md", "CONTRIBUTING.md", "CHANGELOG.md", "ENGINE.md")
+DOCUMENTS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "DECISIONS.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "ENGINE.md",
+)
 EMPTY = 3  # lines; an __init__ that holds a sentence needs no entry
 
 
