@@ -23,6 +23,12 @@ def short(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def short_path(path: object, most: int = 160) -> str:
+    """Return a path as a part of a sentence: bounded, and its end rather than its beginning."""
+    text = str(path)
+    return text if len(text) <= most else f"…{text[1 - most :]}"
+
+
 def _one_line(message: str) -> str:
     if len(message) > LONGEST:  # the beginning says what is wrong, the end what to do
         message = f"{message[: LONGEST * 2 // 3]} … {message[-LONGEST // 3 + 3 :]}"

@@ -124,8 +124,7 @@ def generate(
     spec = drafter if isinstance(drafter, str) else "none" if drafter is None else drafter.spec
     if drafter is not None and not isinstance(drafter, str):
         session.add_drafter(spec, drafter)
-    if settings is None:
-        settings = Settings(drafter=spec, k=k, temperature=temperature)
+    settings = settings or Settings(drafter=spec, k=k, temperature=temperature)
     request = RunRequest(
         prompt=prompt,
         settings=structs.replace(settings, drafter=spec),

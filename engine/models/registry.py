@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from engine.errors import DraftscopeError, short
+from engine.errors import DraftscopeError, short, short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,7 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
         if entry.present and wanted in (entry.name, entry.path.name):
             return entry.path
     if path.suffix or len(path.parts) > 1:
-        raise DraftscopeError(f"There is no file or folder {short(wanted)}. Check the path.")
+        raise DraftscopeError(f"There is no file or folder {short_path(wanted)}. Check the path.")
     raise DraftscopeError(
         f"No model is called {short(wanted)!r}. Run `draftscope models` to see which there are."
     )
