@@ -10,9 +10,10 @@ import torch
 
 import engine.decoder as decoder_module
 from engine import RunRequest, Session, Settings
-from engine.check.greedy import PROMPTS, check_greedy
+from engine.check.greedy import LAWS, PROMPTS, check_greedy
 from engine.drafters.small import SmallModelDrafter
 from engine.loading import load_model
+from engine.sampling import sound_ids
 from engine.trace.events import Round
 from tests.lawful import assert_lawful
 
@@ -59,7 +60,8 @@ def test_greedy_text_of_a_tiny_model_is_the_plain_targets_or_tied(
     tiny_folder: Path, near_folder: Path, dtype: torch.dtype
 ) -> None:
     target = load_model(tiny_folder, device="cuda", dtype=dtype)
-    report = check_greedy(Session(target), ("ngram", f"model:{near_folder}"))
+    drafters = ("ngram", f"model:{near_folder}", "early:1")
+    report = check_greedy(Session(target), drafters, laws=LAWS)
     assert report.faults == 0
     if dtype == torch.float64:
         assert report.identical == len(report.cells)
@@ -70,7 +72,7 @@ def test_greedy_text_of_the_default_model_is_the_plain_targets_or_tied(
     default_model_path: Path,
 ) -> None:
     session = with_itself(load_model(default_model_path))
-    report = check_greedy(session, ("ngram", "head", "self"))
+    report = check_greedy(session, ("ngram", "head", "self", "early:25"))
     assert report.faults == 0
     assert sum(cell.accepted for cell in report.cells) > 0
 
@@ -98,7 +100,7 @@ def test_a_greedy_verdict_takes_one_transfer() -> None:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = decoder_module._argmax_ids(scores)
+            found = sound_ids(scores, "target")
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert found == expected
