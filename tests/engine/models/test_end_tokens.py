@@ -125,6 +125,7 @@ def test_a_control_token_that_is_known_to_end_counts_in_a_gguf_file(text: str) -
 
 def test_ids_of_a_gguf_file_beyond_its_tokens_are_left_out(tmp_path: Path) -> None:
     given = {"tokenizer.ggml.eot_token_id": 1, "tokenizer.ggml.eos_token_id": 10**6}
+    assert end_tokens_of_gguf({**METADATA, **given}) == (1,)
     path = write_gguf(tmp_path / "a.gguf", tensors(), {**METADATA, **given})
     assert open_tokenizer(path).end_tokens == (1,)
 

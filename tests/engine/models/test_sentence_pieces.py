@@ -155,6 +155,16 @@ def test_a_byte_written_out_is_text_and_a_byte_token_is_a_byte() -> None:
     assert tokenizer.decode([3 + byte for byte in "中".encode()]) == "中"
 
 
+def test_pieces_of_a_text_are_never_joined_into_a_byte_or_a_control_token() -> None:
+    """Nor into what scores highest of all."""
+    pieces = [*"▁<0x41>s", "0x", "0x4", "0x41", "0x41>", "s>"]
+    given = metadata(pieces)
+    tokenizer = Tokenizer(backend_from_gguf(given, "a.gguf"))
+    assert [tokenizer.entry(token) for token in tokenizer.encode("<0x41>")] == ["▁", "<", "0x41>"]
+    assert tokenizer.decode(tokenizer.encode("<0x41>")) == "<0x41>"
+    assert tokenizer.encode("<0x41>s>") == joined_by_score("<0x41>s>", given)
+
+
 def test_without_a_prefix_nothing_is_put_before_or_taken_off() -> None:
     bare = opened(add_space_prefix=False)
     assert bare.encode("the end") == joined_by_score("the end", metadata(), prefix=False)

@@ -127,6 +127,20 @@ def test_llama3_begins_where_the_file_does_not_say() -> None:
     assert unnamed.bos is None
 
 
+@pytest.mark.parametrize(("pre", "count"), [("llama-bpe", 1), ("tekken", 1), ("smollm", 3)])
+def test_a_word_that_is_a_token_is_taken_whole_where_the_models_do(pre: str, count: int) -> None:
+    """Its merges alone would never make it."""
+    types = METADATA["tokenizer.ggml.token_type"]
+    tokenizer = from_metadata(pre=pre, tokens=[*ENTRIES, "xyz"], token_type=[*types, 1])
+    assert len(tokenizer.encode("xyz")) == count
+
+
+@pytest.mark.parametrize(("pre", "same"), [("qwen2", True), ("deepseek-r1-qwen", False)])
+def test_text_is_composed_first_where_the_models_do(pre: str, same: bool) -> None:
+    tokenizer = from_metadata(pre=pre)
+    assert (tokenizer.encode("e\u0301") == tokenizer.encode("é")) is same
+
+
 def test_unused_entries_that_pad_the_end_are_no_part_of_the_vocabulary() -> None:
     padded = from_metadata(
         tokens=[*ENTRIES, "[PAD1]", "[PAD2]"],
