@@ -19,7 +19,7 @@ from engine.sampling import Sampling
 from engine.trace.events import FinishReason
 from tests.engine.decoding import decode
 from tests.engine.models.model_files import tensors, write_gguf
-from tests.engine.models.test_tokenizer import METADATA
+from tests.engine.models.test_gguf_tokenizer import METADATA
 from tests.tiny_model import END, write_tiny_folder
 
 if TYPE_CHECKING:
