@@ -21,7 +21,7 @@ from tests.engine.models import fuzz_program
 from tests.engine.models.fuzz_samples import SAMPLES
 
 ROOT = Path(__file__).parents[3]
-SEED, COUNT = "1", 100  # of each kind; other seeds by hand
+SEED, COUNT = "1", 250  # of each kind; other seeds by hand
 
 
 @pytest.mark.timeout(600)
