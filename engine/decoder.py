@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
     from engine.emission import Emission, Limits
-    from engine.models.streaming import TextStream
-    from engine.models.tokenizer import Tokenizer
+    from engine.models.text.streaming import TextStream
+    from engine.models.text.tokenizer import Tokenizer
     from engine.sequence import Sequence
     from engine.trace.events import FinishReason, Laws, Settings
 

@@ -10,7 +10,7 @@ from engine.trace.events import FinishReason
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models.streaming import TextStream
+    from engine.models.text.streaming import TextStream
 
 
 @dataclass(frozen=True)

@@ -21,21 +21,21 @@ from engine.drafters.names import EARLY, usual_exit
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
 from engine.errors import DraftscopeError, out_of_memory
-from engine.models.chat import ChatTemplate, open_chat_template
+from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import count_parameters
 from engine.models.plans import choose_plan
 from engine.models.registry import resolve
-from engine.models.tokenizer import Tokenizer, open_tokenizer
+from engine.models.text.chat import ChatTemplate, open_chat_template
+from engine.models.text.tokenizer import Tokenizer, open_tokenizer
 from engine.models.transformer import Transformer
-from engine.models.weights import open_checkpoint
 from engine.trace.events import ModelInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.drafters.protocol import Drafter
+    from engine.models.formats.weights import Checkpoint
     from engine.models.plans import Plan
-    from engine.models.weights import Checkpoint
 
     Progress = Callable[[int, int, str], None]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.cache import PagePool
     from engine.emission import Limits
     from engine.loading import LoadedModel
-    from engine.models.streaming import TextStream
+    from engine.models.text.streaming import TextStream
     from engine.sampling import Sampling
 
 PROBE_SHARE = 0.05  # of the time of a run's rounds and probes together

@@ -18,7 +18,7 @@ from engine.emission import Limits
 from engine.errors import DraftscopeError, out_of_memory
 from engine.loading import LoadingCancelled, machine
 from engine.models.settling import settle
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.plain import Prober, run_baseline
 from engine.prefill import Stopped
 from engine.prompting import prompt_tokens

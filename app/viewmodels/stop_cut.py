@@ -37,8 +37,8 @@ def stop_cut(document: Document) -> StopCut | None:
     """Return where a stop string cut the document's text, or None if none did.
 
     The stop string ends in the last token. Of several the one counts that ends first, then the
-    longest: `engine.models.streaming` cuts the same way. UTF-8 lets bytes be searched as well as
-    characters, so that a stop string may begin with a half of one.
+    longest: `engine.models.text.streaming` cuts the same way. UTF-8 lets bytes be searched as
+    well as characters, so that a stop string may begin with a half of one.
     """
     started, end = document.started, document.finished
     if started is None or end is None or end.reason is not FinishReason.STOP_STRING:

@@ -17,7 +17,7 @@ from engine.check.fit import Fit, Share, chi_square, share
 from engine.decoder import Choice, Decoder
 from engine.drafters.protocol import Context
 from engine.emission import Limits
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.penalties import Seen, adjusted
 from engine.sampling import Sampling, probabilities
 from engine.sequence import Sequence

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.errors import DraftscopeError, short
-from engine.models.safetensors_header import TYPE_BYTES, read_safetensors_header
-from engine.models.safetensors_reader import read_stored
+from engine.models.formats.safetensors_header import TYPE_BYTES, read_safetensors_header
+from engine.models.formats.safetensors_reader import read_stored
+from engine.models.formats.weights import check_numbers
 from engine.models.transformer import Block
-from engine.models.weights import check_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path

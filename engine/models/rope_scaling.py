@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.models.config_values import MOST, flag, integer, number
 from engine.models.family import unsupported
+from engine.models.formats.config_values import MOST, flag, integer, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

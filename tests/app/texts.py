@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.trace.events import (
     SCHEMA_VERSION,
     CacheSpan,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.decoder import Choice, Decoder
 from engine.drafters.protocol import Proposal
 from engine.emission import Limits
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
 from engine.trace.events import ModelInfo

@@ -12,7 +12,7 @@ from engine.cache import KVCache
 from engine.decoder import Choice, Decoder
 from engine.emission import Limits
 from engine.loading import load_model, make_drafter
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
 from engine.trace.events import ClosingKind, Fate, FinishReason

@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from engine.drafters.head_weights import load_head
 from engine.errors import DraftscopeError
 from engine.loading import make_drafter
+from tests.engine.models.formats.model_files import tensors, write_gguf
 from tests.engine.models.head_files import head_tensors, write_head
-from tests.engine.models.model_files import tensors, write_gguf
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.emission import Limits, emit
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:

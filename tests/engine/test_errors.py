@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import LONGEST, DraftscopeError, out_of_memory, short
-from engine.models.chat import TemplateRefusal
+from engine.models.text.chat import TemplateRefusal
 
 
 @given(st.text(max_size=50), st.integers(0, 400))

@@ -10,8 +10,8 @@ import pytest
 
 from engine.check.greedy import PROMPTS, check_greedy
 from engine.drafters.small import SmallModelDrafter
+from engine.models.formats.weights import open_checkpoint
 from engine.models.transformer import Transformer
-from engine.models.weights import open_checkpoint
 from engine.session import Session
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from engine import DraftscopeError, RunRequest, Session, Settings
 from engine.drafters.ngram import NgramDrafter
 from engine.emission import Limits, emit
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.trace.events import (
     Baseline,
     ClosingKind,

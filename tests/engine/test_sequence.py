@@ -9,7 +9,7 @@ import torch
 
 from engine.decoder import Choice, Decoder
 from engine.emission import Limits
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
 from tests.engine.decoding import PROMPT

@@ -14,7 +14,7 @@ from engine.drafters.head_weights import load_head
 from engine.drafters.protocol import Context, DraftRequest
 from engine.emission import Limits
 from engine.loading import make_drafter
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
 from engine.trace.events import ModelInfo

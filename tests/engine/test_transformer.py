@@ -10,9 +10,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from engine.cache import KVCache
 from engine.loading import load_model
+from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import expected_shapes
 from engine.models.transformer import LowerRows
-from engine.models.weights import open_checkpoint
 from engine.prompting import prompt_tokens
 from tests.tiny_model import write_tiny_folder
 

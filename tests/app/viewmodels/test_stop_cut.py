@@ -12,7 +12,7 @@ from app.viewmodels.refs import TokenRef
 from app.viewmodels.stop_cut import stop_cut
 from app.viewmodels.strip import StripModel
 from app.viewmodels.token_note import token_note
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 from engine.trace.events import FinishReason, RunFinished
 from engine.trace.text import text_of
 from tests.app.texts import Vocabulary, run_of

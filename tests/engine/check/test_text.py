@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.check.text import TextReadings
-from engine.models.streaming import TextStream
+from engine.models.text.streaming import TextStream
 
 PIECES = (
     b" the",

@@ -22,7 +22,7 @@ from transformers import (
 )
 
 from engine.loading import load_model
-from tests.engine.models.model_files import add_value
+from tests.engine.models.formats.model_files import add_value
 from tests.tiny_model import write_tiny_tokenizer
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ import torch
 from engine.drafters.head_weights import load_head
 from engine.errors import DraftscopeError
 from engine.loading import LoadedModel, load_model
-from engine.models.chat import ChatTemplate
-from engine.models.weights import open_checkpoint
+from engine.models.formats.weights import open_checkpoint
+from engine.models.text.chat import ChatTemplate
 from engine.prompting import prompt_tokens
 from tests.engine.decoding import decode
 from tests.engine.models.fuzz_samples import CONFIG, SAMPLES, Sample, written_numbers

@@ -15,16 +15,16 @@ from gguf.constants import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
 from tests.engine.models import fuzz_mutations as fuzz
-from tests.engine.models.fuzz_templates import random_template
-from tests.engine.models.head_files import write_head
-from tests.engine.models.model_files import (
+from tests.engine.models.formats.model_files import (
     SPECIALS,
     byte_entries,
     permuted,
     to_gguf_name,
     write_gguf,
 )
-from tests.engine.models.test_sentence_pieces import metadata as sentence_pieces
+from tests.engine.models.fuzz_templates import random_template
+from tests.engine.models.head_files import write_head
+from tests.engine.models.text.test_sentence_pieces import metadata as sentence_pieces
 from tests.tiny_model import tiny_config, tiny_weights, write_tiny_folder
 
 if TYPE_CHECKING:

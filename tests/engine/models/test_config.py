@@ -9,10 +9,10 @@ import pytest
 from transformers import AutoConfig
 
 from engine.errors import DraftscopeError
-from engine.models.config_folder import config_from_folder
-from engine.models.config_gguf import config_from_gguf
 from engine.models.family import DEFAULTS, SIZES, SUPPORTED
-from tests.engine.models.model_files import CONFIG, GGUF_METADATA
+from engine.models.formats.config_folder import config_from_folder
+from engine.models.formats.config_gguf import config_from_gguf
+from tests.engine.models.formats.model_files import CONFIG, GGUF_METADATA
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,9 +17,9 @@ from engine.drafters.protocol import Proposal
 from engine.emission import Limits
 from engine.errors import DraftscopeError
 from engine.loading import load_model
+from engine.models.formats.weights import open_checkpoint
 from engine.models.plans import PackedPlan
-from engine.models.streaming import TextStream
-from engine.models.weights import open_checkpoint
+from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
 from engine.trace.events import ModelInfo

@@ -10,10 +10,10 @@ import torch
 
 from engine.cache import KVCache
 from engine.errors import DraftscopeError
+from engine.models.formats.weights import open_checkpoint
 from engine.models.plans import EagerPlan
 from engine.models.rotary import frequencies
 from engine.models.transformer import Transformer
-from engine.models.weights import open_checkpoint
 from tests.engine.models.family_files import LLAMA3, make, write, write_gguf
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import pytest
 from tokenizers import Tokenizer as Backend
 
 from engine.errors import DraftscopeError
-from engine.models import tokenizer as module
-from engine.models.chat import ChatTemplate
-from engine.models.end_tokens import end_tokens_of_folder
-from engine.models.tokenizer import Tokenizer
-from engine.models.weights import open_checkpoint
-from tests.engine.models.model_files import (
+from engine.models.formats.weights import open_checkpoint
+from engine.models.text import tokenizer as module
+from engine.models.text.chat import ChatTemplate
+from engine.models.text.end_tokens import end_tokens_of_folder
+from engine.models.text.tokenizer import Tokenizer
+from tests.engine.models.formats.model_files import (
     CONFIG,
     byte_level_backend,
     tensors,

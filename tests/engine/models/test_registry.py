@@ -20,7 +20,7 @@ from engine.models.registry import (
     remember,
     resolve,
 )
-from tests.engine.models.model_files import tensors, write_folder, write_gguf
+from tests.engine.models.formats.model_files import tensors, write_folder, write_gguf
 
 
 @pytest.fixture

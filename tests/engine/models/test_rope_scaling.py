@@ -14,12 +14,12 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from engine.errors import DraftscopeError
-from engine.models.config_folder import config_from_folder
 from engine.models.family import DEFAULTS
+from engine.models.formats.config_folder import config_from_folder
 from engine.models.rope_scaling import RopeScaling, scaling_of_folder, scaling_of_gguf
 from engine.models.rotary import Rotary, frequencies, turn
 from tests.engine.models.family_files import edit_config
-from tests.engine.models.model_files import CONFIG, tensors, write_folder
+from tests.engine.models.formats.model_files import CONFIG, tensors, write_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,1 @@
+"""Model files: what lies in them, checked before it is believed."""
