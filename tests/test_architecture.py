@@ -160,6 +160,20 @@ def test_packaging_folder_is_no_package() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
 
 
+def test_a_painter_is_closed_whatever_happens() -> None:
+    # one that a fault leaves open takes the program down with it, past every handler
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        entered = [item.context_expr for node in ast.walk(tree) if isinstance(node, ast.With)
+                   for item in node.items]  # fmt: skip
+        made = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "QPainter"
+        ]
+        assert all(node in entered for node in made), path
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_file_holds_one_idea(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -84,20 +84,19 @@ def icon(name: str, colour: str, disabled: str) -> QIcon:
 def _pixmap(name: str, size: int, colour: str) -> QPixmap:
     pixmap = QPixmap(size, size)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.scale(size / 24, size / 24)
-    pen = QPen(QColor(colour), 1.8)
-    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    painter.setPen(pen)
-    path = QPainterPath()
-    for points in _LINES[name]:
-        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in points]))
-    if name in _CIRCLES:
-        path.addEllipse(_CIRCLES[name])
-    if name in _FILLED:
-        painter.fillPath(path, QColor(colour))
-    painter.drawPath(path)
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.scale(size / 24, size / 24)
+        pen = QPen(QColor(colour), 1.8)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        path = QPainterPath()
+        for points in _LINES[name]:
+            path.addPolygon(QPolygonF([QPointF(x, y) for x, y in points]))
+        if name in _CIRCLES:
+            path.addEllipse(_CIRCLES[name])
+        if name in _FILLED:
+            painter.fillPath(path, QColor(colour))
+        painter.drawPath(path)
     return pixmap

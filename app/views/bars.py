@@ -64,10 +64,9 @@ class BarChart(QWidget):
         """Paint the bars below the header."""
         if self._theme is None or self.chart is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        top = self.header.sizeHint().height()
-        box = QRectF(2, top, self.width() - 4, self.height() - top - 2)
-        colour = theme_colour(self._theme, self._role)
-        paint_chart(painter, box, self.chart, colour, self._theme, self.font())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            top = self.header.sizeHint().height()
+            box = QRectF(2, top, self.width() - 4, self.height() - top - 2)
+            colour = theme_colour(self._theme, self._role)
+            paint_chart(painter, box, self.chart, colour, self._theme, self.font())

@@ -64,13 +64,12 @@ class PagesView(QWidget):
         self.painted = 0
         if self._theme is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        row = QFontMetricsF(self.font()).height() + 4
-        for i, picture in enumerate(self._pictures):
-            box = QRectF(2, 3 + i * (row + _ROW_GAP), self.width() - 8, row)
-            self.painted += paint_pages(painter, box, picture, self._theme, self.font())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            row = QFontMetricsF(self.font()).height() + 4
+            for i, picture in enumerate(self._pictures):
+                box = QRectF(2, 3 + i * (row + _ROW_GAP), self.width() - 8, row)
+                self.painted += paint_pages(painter, box, picture, self._theme, self.font())
 
 
 class CachesView(QWidget):

@@ -80,13 +80,12 @@ class CourtCanvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the case, and the focus ring."""
         self.paints += 1
-        painter = QPainter(self)
-        painter.fillRect(event.rect(), QColor(self._theme.base))
-        self._regions = paint_court(painter, self._inner(), self.case, self._theme, self._fonts)
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(self._theme.focus), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2, 2, -2, -2), 5, 5)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(event.rect(), QColor(self._theme.base))
+            self._regions = paint_court(painter, self._inner(), self.case, self._theme, self._fonts)
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(self._theme.focus), 2))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(2, 2, -2, -2), 5, 5)
 
     def event(self, event: QEvent) -> bool:
         """Explain what lies under the pointer."""

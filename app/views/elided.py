@@ -53,11 +53,10 @@ class ElidedLabel(QWidget):
         """Paint as much of the text as fits."""
         if self._theme is None or not self._text:
             return
-        painter = QPainter(self)
-        font = scaled(self.font(), 0.9)
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        painter.setPen(QColor(self._theme.muted))
-        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(QPointF(0, metrics.ascent() + 1), text)
-        painter.end()
+        with QPainter(self) as painter:
+            font = scaled(self.font(), 0.9)
+            metrics = QFontMetricsF(font)
+            painter.setFont(font)
+            painter.setPen(QColor(self._theme.muted))
+            text = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(QPointF(0, metrics.ascent() + 1), text)

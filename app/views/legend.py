@@ -64,9 +64,8 @@ class LegendView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint every fate."""
-        painter = QPainter(self)
-        paint_legend(painter, QRectF(self._inner()), self._theme, self._font)
-        painter.end()
+        with QPainter(self) as painter:
+            paint_legend(painter, QRectF(self._inner()), self._theme, self._font)
 
     def event(self, event: QEvent) -> bool:
         """Explain the fate under the pointer."""

@@ -88,24 +88,23 @@ class PlotHeader(QWidget):
         """Paint title, samples and words."""
         if self._theme is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        bold = scaled(self.font(), 0.85, QFont.Weight.Medium)
-        small = scaled(self.font(), 0.85)
-        metrics = QFontMetricsF(small)
-        baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
-        right = self._paint_keys(painter, small, metrics, baseline, self._theme)
-        painter.setFont(bold)
-        painter.setPen(QColor(self._theme.text))
-        room = right - _GAP - 2
-        title = QFontMetricsF(bold).elidedText(self._title, Qt.TextElideMode.ElideRight, room)
-        if len(title) > 2:
-            painter.drawText(QPointF(2, baseline), title)
-        if self._focused:
-            painter.setPen(QPen(QColor(self._theme.focus), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            bold = scaled(self.font(), 0.85, QFont.Weight.Medium)
+            small = scaled(self.font(), 0.85)
+            metrics = QFontMetricsF(small)
+            baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
+            right = self._paint_keys(painter, small, metrics, baseline, self._theme)
+            painter.setFont(bold)
+            painter.setPen(QColor(self._theme.text))
+            room = right - _GAP - 2
+            title = QFontMetricsF(bold).elidedText(self._title, Qt.TextElideMode.ElideRight, room)
+            if len(title) > 2:
+                painter.drawText(QPointF(2, baseline), title)
+            if self._focused:
+                painter.setPen(QPen(QColor(self._theme.focus), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
 
     def _paint_keys(
         self, painter: QPainter, font: QFont, metrics: QFontMetricsF, baseline: float, theme: Theme

@@ -129,29 +129,28 @@ class ReadingRow(QWidget):
         """Paint each reading and a hairline between two."""
         if self._theme is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for i, reading in enumerate(self._readings):
-            box = self.box(i)
-            if i and not self._stacked:
-                paint_separator(
-                    painter, box.left() - gap(compact=self._compact) / 2, box, self._theme
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for i, reading in enumerate(self._readings):
+                box = self.box(i)
+                if i and not self._stacked:
+                    paint_separator(
+                        painter, box.left() - gap(compact=self._compact) / 2, box, self._theme
+                    )
+                paint_reading(
+                    painter,
+                    box,
+                    reading,
+                    self._theme,
+                    self.font(),
+                    lead=self._lead,
+                    first=i == 0,
+                    compact=self._compact,
                 )
-            paint_reading(
-                painter,
-                box,
-                reading,
-                self._theme,
-                self.font(),
-                lead=self._lead,
-                first=i == 0,
-                compact=self._compact,
-            )
-            if self.hasFocus() and i == self._current:
-                painter.setPen(QPen(QColor(self._theme.focus), 2))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(box.adjusted(-4, -4, 4, 4), 4, 4)
-        painter.end()
+                if self.hasFocus() and i == self._current:
+                    painter.setPen(QPen(QColor(self._theme.focus), 2))
+                    painter.setBrush(Qt.BrushStyle.NoBrush)
+                    painter.drawRoundedRect(box.adjusted(-4, -4, 4, 4), 4, 4)
 
     def event(self, event: QEvent) -> bool:
         """Answer a request for a tool tip with the reading under the pointer."""

@@ -171,11 +171,8 @@ class StripArea(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that the event touches."""
-        painter = QPainter(self.viewport())
-        try:
+        with QPainter(self.viewport()) as painter:
             self._paint(painter, QRectF(event.rect()))
-        finally:  # a painter left open by a fault would take the program down with it
-            painter.end()
 
     def _paint(self, painter: QPainter, rect: QRectF) -> None:
         painter.fillRect(rect, QColor(self._theme.base))

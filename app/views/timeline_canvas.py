@@ -115,23 +115,22 @@ class TimelineCanvas(QWidget):
         """Paint what the window of time shows."""
         if self._theme is None or self._model is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.work = paint_timeline(
-            painter,
-            self.geometry_now(),
-            self._model,
-            self.window_of_time,
-            self._cursor_ns,
-            self._theme,
-            self.font(),
-            self._hovered,
-        )
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(self._theme.focus), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.work = paint_timeline(
+                painter,
+                self.geometry_now(),
+                self._model,
+                self.window_of_time,
+                self._cursor_ns,
+                self._theme,
+                self.font(),
+                self._hovered,
+            )
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(self._theme.focus), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay the same time over the new width."""

@@ -57,13 +57,12 @@ class TransportButton(QToolButton):
         super().paintEvent(event)
         if self._theme is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        side = self.fontMetrics().height()
-        box = QRectF((self.width() - side) / 2, (self.height() - side) / 2, side, side)
-        colour = self._theme.text if self.isEnabled() else self._theme.outline
-        paint_shape(painter, box, self._shape, colour)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            side = self.fontMetrics().height()
+            box = QRectF((self.width() - side) / 2, (self.height() - side) / 2, side, side)
+            colour = self._theme.text if self.isEnabled() else self._theme.outline
+            paint_shape(painter, box, self._shape, colour)
 
 
 class Transport(QWidget):
