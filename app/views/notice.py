@@ -38,11 +38,12 @@ class Notice(QLabel):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the warning's colours, or muted ones."""
-        self.setFont(scaled(QApplication.font(), 0.85))
+        # In the sheet: Qt drops a font that was set when it dresses a label in the sheet later.
+        size = f"font-size: {scaled(QApplication.font(), 0.85).pointSizeF():g}pt;"
         if self._quiet:
-            self.setStyleSheet(f"color: {theme.muted}; padding: 1px 0;")
+            self.setStyleSheet(f"{size} color: {theme.muted}; padding: 1px 0;")
             return
         self.setStyleSheet(
-            f"color: {theme.warning}; background: {theme.warning_soft}; border-radius: 4px;"
-            "padding: 3px 7px;"
+            f"{size} color: {theme.warning}; background: {theme.warning_soft};"
+            "border-radius: 4px; padding: 3px 7px;"
         )

@@ -93,3 +93,19 @@ def test_a_target_with_fewer_layers_is_said_and_shown(
         "too few layers to exit after 10, so its first 2 layers draft" in text
         for text in program.window.banners.texts()
     )
+
+
+def test_a_notice_is_as_small_at_the_start_as_after_a_change_of_colours(
+    open_program: Callable[[], Program],
+) -> None:
+    program = open_program()
+    program.prompt.more.fault.say("no bias")
+    program.charts[0].short.say("short drafts")
+    notices = (program.prompt.more.fault, program.charts[0].short)
+    whole = program.window.font().pointSizeF()
+    at_start = [one.font().pointSizeF() for one in notices]
+    assert all(size < 0.9 * whole for size in at_start)
+    program.appearance.choose("dark")
+    assert [one.font().pointSizeF() for one in notices] == at_start
+    program.appearance.choose("light")
+    assert [one.font().pointSizeF() for one in notices] == at_start
