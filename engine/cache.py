@@ -1,7 +1,8 @@
 """The key and value cache: pages from a pool, consecutive, so that attention reads one view.
 
 Knows shapes and lengths; no model, no attention, no rule. Positions past `length` may hold rows of
-rejected or padded tokens: they are always finite, always masked and written over before use.
+rejected or padded tokens: they are always finite, always masked and written over before use. `heal`
+makes that true again after a pass that gave no numbers.
 """
 
 from __future__ import annotations
@@ -83,16 +84,25 @@ class PagePool:
                 self._grow(max(2 * self._pages, wanted.stop))
             self._owners[name] = wanted
             return
-        target = self._find(2 * pages, but=name)[:pages]  # room to grow before the next move
+        target = self._find(2 * pages)[:pages]  # room to grow before the next move
         self._move(run, target)
         self._owners[name] = target
+
+    def heal(self) -> None:
+        """Put zeros where the store holds no finite numbers.
+
+        Even a masked row would spoil a sum: 0 times NaN is NaN. So one text's fault would be the
+        fault of every later text whose blocks reach over the same pages.
+        """
+        for store in (*self.keys, *self.values):
+            store.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
     def _is_free(self, run: range, *, but: int) -> bool:
         others = (held for owner, held in self._owners.items() if owner != but)
         return all(held.stop <= run.start or run.stop <= held.start for held in others if held)
 
-    def _find(self, pages: int, *, but: int) -> range:
-        """Return a free run that does not touch the sequence's own; grow the store if need be."""
+    def _find(self, pages: int) -> range:
+        """Return a run of pages that nobody holds; grow the store if need be."""
         held = sorted((run.start, run.stop) for run in self._owners.values() if run)
         start = 0
         for begin, end in held:
@@ -190,6 +200,10 @@ class KVCache:
             raise ValueError(f"cannot truncate a cache of {self._length} positions to {length}")
         self._length = length
         self._pool.resize(self._name, -(-length // PAGE_SIZE))
+
+    def heal(self) -> None:
+        """Put zeros where the store, of which this cache holds a part, has no finite numbers."""
+        self._pool.heal()
 
     def close(self) -> None:
         """Give every page back; the cache is not to be used again."""

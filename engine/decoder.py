@@ -107,10 +107,20 @@ class Decoder:
         try:
             while self.reason is None:
                 yield self._round()
+        except DraftscopeError:  # logits or a law were no numbers: rows of the caches may be none
+            self._heal()
+            raise
         finally:
             self.sequence.restore()
             if self.choice.drafter is not None:
                 self.choice.drafter.observe(self.sequence.tokens)
+
+    def _heal(self) -> None:
+        """Leave no row in either store that would spoil the texts that come after this one."""
+        own = None if self.choice.drafter is None else self.choice.drafter.cache
+        for cache in (self.sequence.cache, own):
+            if cache is not None:
+                cache.heal()
 
     @torch.inference_mode()
     def _round(self) -> Round:

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from engine import RunRequest, Session, Settings
 from engine.control import Control
+from engine.drafters.small import SmallModelDrafter
 from engine.loading import load_model
 from engine.trace.events import (
     Baseline,
@@ -25,6 +27,7 @@ from tests.lawful import assert_lawful
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from engine.loading import LoadedModel
@@ -211,3 +214,32 @@ def test_ends_asked_for_end_a_run_and_ignored_ones_do_not(exact_target: LoadedMo
     events = list(Session(exact_target).run(replace(whole, stop_strings=(stop,))))
     assert isinstance(events[-1], RunFinished)
     assert events[-1].reason is FinishReason.STOP_STRING
+
+
+@pytest.mark.parametrize("side", ["target", "drafter", "early"])
+def test_rows_that_are_no_numbers_spoil_no_later_text(
+    exact_target: LoadedModel, near_folder: Path, monkeypatch: pytest.MonkeyPatch, side: str
+) -> None:
+    session = Session(exact_target)
+    specs = {"target": "ngram", "drafter": f"model:{near_folder}", "early": "early:1"}
+    settings = Settings(drafter=specs[side], k=4, temperature=0.0)
+    asked = RunRequest(prompt="hello", settings=settings, max_new_tokens=20, probes=False)
+    sound = list(session.run(asked))
+    drafter = session.drafter(specs[side])
+    model = drafter._model if isinstance(drafter, SmallModelDrafter) else exact_target.transformer
+    embed, passes = model.embed, [0]
+
+    def broken(ids: Sequence[int]) -> torch.Tensor:
+        passes[0] += 1
+        return embed(ids) * (torch.nan if passes[0] > 3 else 1.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "embed", broken)
+        last = list(session.run(asked))[-1]
+    assert isinstance(last, RunFinished)
+    assert last.reason is FinishReason.ERROR
+    # the next text lies on the same pages, and its blocks reach over rows that it never wrote
+    again = list(session.run(asked))
+    assert_lawful(again)
+    assert ids_of(again) == ids_of(sound)
+    assert session.pool.pages_held == 0
