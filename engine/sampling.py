@@ -201,7 +201,8 @@ def _nucleus(law: Tensor, top_p: float) -> Tensor:
     if count < law.shape[-1] and bool((values.sum(dim=-1) < top_p).any()):
         values = law.sort(dim=-1, descending=True).values
     before = values.cumsum(dim=-1) - values  # mass of the more probable tokens
-    size = (before < top_p).sum(dim=-1, keepdim=True)  # of the nucleus, at least 1
+    # of the nucleus, at least 1: in float32 the smallest top-p are 0
+    size = (before < top_p).sum(dim=-1, keepdim=True).clamp_(min=1)
     smallest = values.gather(1, size - 1)
     above, equal = law > smallest, law == smallest
     room = size - above.sum(dim=-1, keepdim=True)

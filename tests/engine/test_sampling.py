@@ -42,6 +42,13 @@ def test_top_p_keeps_the_fewest_tokens_that_hold_the_mass() -> None:
         assert float(law.sum()) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_smallest_top_p_keeps_the_argmax(dtype: torch.dtype) -> None:
+    for top_p in (1e-300, 1e-46, 1e-30):  # the first two are 0 in float32
+        law = probabilities(LOGITS.to(dtype), Sampling(1.0, top_p=top_p))
+        assert law[0].tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+
+
 def test_top_p_of_a_flat_law_reaches_past_the_first_guess() -> None:
     law = probabilities(torch.zeros(2, 5_000), Sampling(1.0, top_p=0.9))
     assert (law > 0).sum(dim=-1).tolist() == pytest.approx([4_500, 4_500], abs=2)
@@ -51,7 +58,7 @@ def test_top_p_of_a_flat_law_reaches_past_the_first_guess() -> None:
     rows,
     st.sampled_from([1e-45, 1e-30, 1e-3, 0.1, 1.0, 3.0, 1e6]),
     st.integers(0, 5),
-    st.sampled_from([1e-6, 0.3, 0.9, 1.0]),
+    st.sampled_from([1e-300, 1e-46, 1e-6, 0.3, 0.9, 1.0]),
 )
 def test_every_setting_gives_a_law(
     logits: list[float], temperature: float, top_k: int, top_p: float
