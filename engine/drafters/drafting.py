@@ -31,7 +31,8 @@ class Draft:
     vocabulary
         The target's V; laws are given in it.
     support
-        [R], the ids that the drafter's columns stand for; None: all V in order.
+        [R], the ids that the drafter's columns stand for; None: all V in order. Draws run through
+        the columns as they stand, so that only where `support` rises do they run by ids.
     """
 
     def __init__(

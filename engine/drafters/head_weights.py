@@ -32,7 +32,7 @@ ID_BYTES = {"I64": 8, "I32": 4}
 class HeadWeights:
     """The head's parts, ready under the target's plan."""
 
-    vocabulary: Tensor  # [R], the target's ids that the head scores
+    vocabulary: Tensor  # [R], the target's ids that the head scores, in order
     hidden_norm: Tensor  # [D]
     embedding_norm: Tensor  # [D]
     output_norm: Tensor  # [D]
@@ -51,7 +51,9 @@ def load_head(path: Path, target: Transformer) -> HeadWeights:
         If the file is no head, or one for a target of another width or vocabulary.
     """
     tensors = _read(path, target)
-    ids = tensors["vocabulary"].long()
+    # in order: a draw runs through a law by ids, and the lowest id wins a tie; nothing in the file
+    # but the list itself hangs on its order, since the head's rows are the target's own
+    ids = tensors["vocabulary"].long().sort().values
     if int(ids.min()) < 0 or int(ids.max()) >= target.vocabulary:
         raise DraftscopeError(
             f"{path.name} drafts ids from {int(ids.min())} to {int(ids.max())}, beyond this "

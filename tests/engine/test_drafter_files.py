@@ -44,6 +44,20 @@ def test_a_whole_head_is_read(path: Path, exact_target: LoadedModel) -> None:
     )
 
 
+def test_a_heads_ids_are_scored_in_order_however_they_are_listed(
+    path: Path, exact_target: LoadedModel
+) -> None:
+    target = exact_target.transformer
+    stored = head_tensors(target.config)
+    given = stored["vocabulary"].flip(0)
+    save_file({**stored, "vocabulary": given.contiguous()}, path)
+    weights = load_head(path, target)
+    # draws run through columns and the lowest id wins a tie, in a head as everywhere
+    assert weights.vocabulary.tolist() == sorted(given.tolist())
+    x = torch.randn(1, target.config.width, dtype=torch.float64)
+    assert torch.allclose(weights.head(x), x @ target.embed(sorted(given.tolist())).T)
+
+
 @pytest.mark.case("C28")
 def test_a_truncated_head_is_refused(path: Path, tiny_target: LoadedModel) -> None:
     content = write_head(path, tiny_target.transformer.config).read_bytes()
