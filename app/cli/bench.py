@@ -56,7 +56,7 @@ def _print_row(row: Row) -> None:
 
 def _flags(row: Row) -> str:
     """Say what a reader of the numbers must know."""
-    flags = ["slower than plain"] if row.speedup < 1 else []
+    flags = ["slower than plain"] if round(row.speedup, 2) < 1 else []
     if row.repetitive:
         flags.append(f"repetition in {row.repetitive}/{row.prompts}: acceptance not meaningful")
     return "  " + "; ".join(flags) if flags else ""

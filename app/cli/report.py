@@ -186,7 +186,7 @@ def _rate_lines(figures: Figures) -> list[str]:
         predicted = ""
         if figures.predicted_speedup is not None:
             predicted = f"; predicted {_gain(figures.predicted_speedup)}"
-        lines.append(f"speed-up     measured {_gain(figures.speedup)}{predicted}")
+        lines.append(f"speed-up     measured {_measured_gain(figures)}{predicted}")
     if figures.latency_ms is not None:
         found = figures.latency_ms
         lines.append(
@@ -196,8 +196,21 @@ def _rate_lines(figures: Figures) -> list[str]:
     return lines
 
 
+def _measured_gain(figures: Figures) -> str:
+    """Say whether the drafter pays, as the window does: only where the interval is clear."""
+    assert figures.speedup is not None
+    low, high = figures.speedup_low, figures.speedup_high
+    if low is None or high is None:
+        return _gain(figures.speedup)
+    said = f"{_number(figures.speedup)} ({_number(low)} to {_number(high)})"
+    if high < 1:
+        return f"{said}, slower than plain"
+    return said if low > 1 else f"{said}, no clear difference from plain"
+
+
 def _gain(speedup: float) -> str:
-    return f"{_number(speedup)}, slower than plain" if speedup < 1 else _number(speedup)
+    shown = _number(speedup)
+    return f"{shown}, slower than plain" if float(shown) < 1 else shown
 
 
 def _measure(plain: PlainMeasure, source: str | None) -> str:

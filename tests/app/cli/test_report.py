@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from app.cli.report import Outcome, as_lines, as_object
-from engine.trace.events import Baseline, Event, FinishReason
+from engine.trace.events import Baseline, Event, FinishReason, Round
 from engine.trace.statistics import statistics
 from engine.trace.text import emitted_ids_of, text_of
 from tests.traces import make_trace
@@ -89,3 +90,30 @@ def test_slower_than_plain_is_said() -> None:
     events = make_trace(rounds=30, k=1, drafter="none")
     assert any("slower than plain" in line for line in as_lines(_outcome(events)))
     assert "nothing was drafted" in "\n".join(as_lines(_outcome(events)))
+
+
+@pytest.mark.case("A58")
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [(0.5, "slower than plain"), (0.9999, "no clear difference from plain"), (2.0, "")],
+)
+def test_a_measured_speed_up_is_judged_by_its_interval(wanted: float, words: str) -> None:
+    events = make_trace(rounds=30)
+    found = statistics(events).speedup
+    assert found is not None
+    paced = [_stretched(event, found / wanted) for event in events]
+    figures = statistics(paced)
+    assert figures.speedup == pytest.approx(wanted, abs=1e-4)
+    (line,) = [one for one in as_lines(_outcome(paced)) if one.startswith("speed-up")]
+    measured = line.split(";")[0].removeprefix("speed-up     measured ")
+    shown = f"{wanted:.2f} ({figures.speedup_low:.2f} to {figures.speedup_high:.2f})"
+    assert measured == (f"{shown}, {words}" if words else shown)
+
+
+def _stretched(event: Event, factor: float) -> Event:
+    """Let a round take so many times as long."""
+    if not isinstance(event, Round):
+        return event
+    times = event.times
+    longer = round(times.round * factor)
+    return replace(event, times=replace(times, verify=times.verify + longer - times.round))
