@@ -91,14 +91,20 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "no_rope_layers": (),
     "no_rope_layer_interval": (),
     "quantization_config": (),
+    "quantization": (),
+    "compression_config": (),
+    "dual_chunk_attention_config": (),
     "use_qk_norm": (),
     "qk_layernorm": (),
     "use_mrope": (),
 }
+# Of these it is false, and not only another value, that changes what is computed.
+_TRUE_UNLESS_GIVEN = frozenset({"is_causal", "use_rope"})
 # Keys nobody has heard of yet, whose names say that they change what is computed.
 _TELLING = re.compile(
     r"softcap|soft_cap|multiplier|scal(e|ing|ar)(_|$)|expert|(^|_)moe(_|$)|alibi|(^|_)(no)?rope"
-    r"|(^|_)nope|rotary|attention_sink|(^|_)gated?(_|$)|window|clip_?qkv|attn_temperature|mup_|qk_?norm"
+    r"|(^|_)nope|rotary|attention_sink|(^|_)gated?(_|$)|window|clip_?qkv|att(entio)?n_temperature|mup_"
+    r"|qk_?norm"
     r"|lora_rank|parallel_(attn|attention|residual)|cross_attention|bidirectional|linear_attn"
 )
 _UNDERSTOOD = frozenset(
@@ -137,16 +143,24 @@ def refuse_unknown(values: Mapping[str, Any], named: Mapping[str, Any]) -> None:
         Naming the first such key and its value.
     """
     for key, given in values.items():
-        if _harmless(given) or key in _UNDERSTOOD:
+        if _harmless(key, given) or key in _UNDERSTOOD:
             continue
         neutral = _NEUTRAL.get(key)
         if neutral is None:
             if key in named and _TELLING.search(key):
                 raise unsupported(f"{key} is {given!r:.80}")
         elif given not in neutral:
-            raise unsupported(f"{key} is {given!r:.80}")
+            raise unsupported(_described(key, given))
 
 
-def _harmless(given: object) -> bool:
+def _harmless(key: str, given: object) -> bool:
     """Return whether a value says that the thing is absent."""
-    return given is None or given is False or given in ("", [], {})
+    if given is False:
+        return key not in _TRUE_UNLESS_GIVEN
+    return given is None or given in ("", [], {})
+
+
+def _described(key: str, given: object) -> str:
+    """Name a key and its value; of a way of quantising its name, whatever stands beside that."""
+    method = given.get("quant_method") if isinstance(given, dict) else None
+    return f"{key} is {given!r:.80}" if method is None else f"{key} asks for {method!s:.80}"

@@ -12,7 +12,7 @@ from engine.errors import DraftscopeError
 from engine.models.config import MOST_LAYERS, ModelConfig
 from engine.models.family import DEFAULTS, SIZES, refuse_unknown, unsupported
 from engine.models.formats.config_values import flag, integer, number
-from engine.models.formats.files import read_json
+from engine.models.formats.files import elsewhere, read_json
 from engine.models.rope_scaling import (
     RopeScaling,
     rope_values,
@@ -38,7 +38,7 @@ def config_from_folder(folder: Path) -> ModelConfig:
     if not path.is_file():
         raise DraftscopeError(
             f"The folder {folder.name} has no config.json, so its weights cannot be understood. "
-            "Copy config.json beside them."
+            f"{elsewhere(folder) or 'Copy config.json beside them.'}"
         )
     outside = read_json(path)
     inside = outside.get("text_config")

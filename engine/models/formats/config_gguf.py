@@ -33,10 +33,12 @@ _READ = frozenset(
         *("rope.scaling.yarn_attn_factor", "rope.scaling.yarn_beta_fast"),
         "rope.scaling.yarn_beta_slow",
         "rope.scaling.finetuned",  # says how it was trained, not what is computed
+        "attention.layer_norm_epsilon",  # of another kind of norm, which none of these has
         "tensor_data_layout",  # of the query and key rows: the same for every llama file
         "pooling_type",  # of an embedding model, which decodes nothing
     }
 )
+_OTHER_FILES = ("adapter", "mmproj", "imatrix")  # under general.type, beside "model"
 _NEUTRAL = {
     "expert_count": 0,
     "expert_used_count": 0,
@@ -71,9 +73,7 @@ def config_from_gguf(
     DraftscopeError
         If something is missing, or not supported, by name.
     """
-    kind = metadata.get("general.architecture")
-    if kind not in ARCHITECTURES:
-        raise unsupported(f"architecture {kind!s:.80}")
+    kind = _architecture(metadata)
     values = {
         key.removeprefix(f"{kind}."): value
         for key, value in metadata.items()
@@ -88,7 +88,7 @@ def config_from_gguf(
     scaling = scaling_of_gguf(values, trained)
     window = _window(kind, values)
     return ModelConfig(
-        architecture=str(kind),
+        architecture=kind,
         vocabulary=integer(values, "vocab_size", embedding_rows),
         layers=layers,
         width=width,
@@ -111,6 +111,15 @@ def config_from_gguf(
         window=window,
         windowed=tuple(range(min(layers, MOST_LAYERS))) if window else (),
     )
+
+
+def _architecture(metadata: Mapping[str, Any]) -> str:
+    what, kind = metadata.get("general.type"), metadata.get("general.architecture")
+    if what in _OTHER_FILES:
+        raise unsupported(f"a GGUF file of type {what}, which is only a part of a model")
+    if kind not in ARCHITECTURES:
+        raise unsupported(f"architecture {kind!s:.80}")
+    return str(kind)
 
 
 def _decimal(stored: float) -> float:

@@ -131,6 +131,20 @@ def refuse_stand_in(path: Path, start: bytes) -> None:
         )
 
 
+def elsewhere(folder: Path) -> str | None:
+    """Say what to open instead of a folder that is none of a model, if that lies within it."""
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if entry.name[0] != ".")
+    except OSError:
+        return None
+    files = [name for name in names if name.lower().endswith(".gguf")]
+    if files:
+        return f"Open the GGUF file in it itself: {short(files[0])}."
+    if "snapshots" in names:
+        return "It is a download cache: open the folder that lies within its folder snapshots."
+    return None
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object.
 

@@ -15,7 +15,7 @@ import torch
 
 from engine.errors import DraftscopeError, short
 from engine.models.formats.config_folder import config_from_folder
-from engine.models.formats.files import PICKLES, read_json, read_span, unreadable
+from engine.models.formats.files import PICKLES, elsewhere, read_json, read_span, unreadable
 from engine.models.formats.safetensors_header import StoredTensor, read_safetensors_header
 from engine.models.layout import (
     EMBEDDING,
@@ -166,7 +166,8 @@ def _only_file(folder: Path) -> Path:
             "can run code and is never opened. Get the model as safetensors or GGUF."
         )
     raise DraftscopeError(
-        f"The folder {folder.name} has no weights: {SINGLE} is missing. Download it."
+        f"The folder {folder.name} has no weights: {SINGLE} is missing. "
+        f"{elsewhere(folder) or 'Download it.'}"
     )
 
 
