@@ -38,19 +38,23 @@ def causal_masks(
     Row i stands at position `first + i` and sees itself and what came before, within a sliding
     `window` only the positions less than so many before it. So every row sees something, and a
     block that is wholly hidden from it adds exp(-inf) = 0. Each row is repeated for the `group`
-    query heads that share a key head.
+    query heads that share a key head. Blocks that every row sees whole share one mask of zeros.
     """
+    dtype = torch.promote_types(like.dtype, torch.float32)
+    nothing = torch.zeros(rows * group, BLOCK, dtype=dtype, device=like.device)
     last = first + torch.arange(rows, device=like.device)
     seen_from = 0 if window is None else max(0, first - window + 1)
     masks = []
     for begin in range(seen_from // BLOCK * BLOCK, first + rows, BLOCK):
+        if begin + BLOCK <= first + 1 and (window is None or begin > first + rows - 1 - window):
+            masks.append(Mask(begin, nothing))
+            continue
         position = begin + torch.arange(BLOCK, device=like.device)
         hidden = position[None, :] > last[:, None]
         if window is not None:
             hidden |= position[None, :] <= last[:, None] - window
-        mask = torch.zeros(
-            rows, BLOCK, dtype=torch.promote_types(like.dtype, torch.float32), device=like.device
-        ).masked_fill_(hidden, float("-inf"))
+        mask = torch.zeros(rows, BLOCK, dtype=dtype, device=like.device)
+        mask.masked_fill_(hidden, float("-inf"))
         masks.append(Mask(begin, mask.repeat_interleave(group, dim=0)))
     return masks
 

@@ -88,3 +88,19 @@ def test_masked_rows_of_garbage_change_nothing(cache: KVCache) -> None:
     cache.reserve(garbage.shape[1])
     cache.write(0, garbage, garbage)
     assert torch.equal(run(cache, rows, BLOCK + 3), before)
+
+
+@pytest.mark.parametrize("window", [None, 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+@pytest.mark.parametrize("first", [0, BLOCK - 1, BLOCK, 3 * BLOCK - 2, 3 * BLOCK - 1])
+def test_a_mask_hides_what_a_row_may_not_see_and_is_made_once_where_nothing_is_hidden(
+    first: int, window: int | None
+) -> None:
+    masks = causal_masks(first, 5, 2, queries(5), window)
+    for mask in masks:
+        back = first + torch.arange(5)[:, None] - mask.begin - torch.arange(BLOCK)[None, :]
+        hidden = (back < 0) | (back >= (window or BLOCK**2))
+        assert torch.equal(mask.added.isinf(), hidden.repeat_interleave(2, dim=0))
+        assert not mask.added[~mask.added.isinf()].any()
+    whole = [mask.added for mask in masks if not mask.added.any()]
+    assert all(added is whole[0] for added in whole)  # a long context costs no masks
+    assert window is not None or len(masks) - len(whole) <= 2
