@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tests.app.export.looking import Open
 
 
+DETAILS = "[...document.querySelectorAll('.figure .detail')]"
+
+
 def with_settings(events: list[Event], **fields: object) -> list[Event]:
     first = events[0]
     assert isinstance(first, RunStarted)
@@ -77,3 +80,26 @@ def test_the_overlap_is_shown_unless_both_laws_are_one_hot(
     assert ("Overlap of both laws" in note) is shown
     assert ("q_draft is one-hot" in note) is not shown
     assert "At temperature 0 p_target is one-hot" in note
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1400, 900), (1100, 700)])
+def test_neither_a_setting_nor_a_verdict_on_speed_is_cut_off(
+    replay: Open, size: tuple[int, int]
+) -> None:
+    fields = {name: getattr(FULL_MORE, name) for name in FULL_MORE.__dataclass_fields__}
+    events = make_trace(rounds=60, temperature=0.8, baseline=False, settings_changes=False)
+    events = with_settings(events, **fields)
+    for at, event in enumerate(events):
+        if isinstance(event, Round):
+            times = msgspec.structs.replace(event.times, draft=987_654_321)
+            events[at] = msgspec.structs.replace(event, times=times)
+    page = replay(events, width=size[0], height=size[1])
+    page.key("End")
+    details: list[str] = page.evaluate(f"{DETAILS}.map((d) => d.textContent)")
+    assert any("slower than plain" in one for one in details)
+    assert "logit biases" in text_at(page, "#facts")
+    cut_off = "(e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1"
+    assert not page.evaluate(f"[document.getElementById('facts'), ...{DETAILS}].some({cut_off})")
+    fits = "document.getElementById('figures')"
+    assert page.evaluate(f"{fits}.scrollHeight <= {fits}.clientHeight + 1")
