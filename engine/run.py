@@ -54,7 +54,8 @@ def check_settings(settings: Settings, vocabulary: int) -> Sampling:
         raise DraftscopeError(f"k is {settings.k}; choose a number from 0 to {MOST_DRAFTED}.")
     if not 0 <= settings.k_min <= MOST_DRAFTED:
         raise DraftscopeError(
-            f"The least number drafted is {settings.k_min}; choose a number from 0 to k."
+            f"The least number drafted is {settings.k_min}; choose a number from 0 to "
+            f"{MOST_DRAFTED}."
         )
     if not 0.0 <= settings.confidence <= 1.0:
         raise DraftscopeError(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.trace.events import Settings
 
 _SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
+_HOTTEST = 1e6  # a temperature at which every law is flat
 _LARGEST_SHIFT = 1e4  # of a bias or a penalty: far beyond any logit, and far from overflow
 _NUCLEUS_GUESS = 1024  # rows are cut among this many tokens before all are sorted
 
@@ -43,10 +44,7 @@ class Sampling:
     logit_bias: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.temperature <= 1e6:
-            raise DraftscopeError(
-                f"The temperature is {self.temperature}; choose 0 (greedy) or a positive number."
-            )
+        _check_temperature(self.temperature, "The temperature")
         if not 0.0 < self.top_p <= 1.0:
             raise DraftscopeError(
                 f"top-p is {self.top_p}; choose a number above 0 and up to 1 (1 switches it off)."
@@ -62,8 +60,8 @@ class Sampling:
     def _check_shifts(self) -> None:
         if not 1 / _LARGEST_SHIFT <= self.repetition_penalty <= _LARGEST_SHIFT:
             raise DraftscopeError(
-                f"The repetition penalty is {self.repetition_penalty}; choose 1 (off) or a number "
-                "above it."
+                f"The repetition penalty is {self.repetition_penalty}; choose a number from "
+                f"{1 / _LARGEST_SHIFT:.4f} to {_LARGEST_SHIFT:.0f} (1 switches it off)."
             )
         named = [("presence penalty", self.presence_penalty)]
         named.append(("frequency penalty", self.frequency_penalty))
@@ -90,7 +88,10 @@ class Sampling:
         """Take it for the drafter, which may have a temperature of its own."""
         own = settings.drafter_temperature
         shared = cls.of(settings)
-        return shared if own is None else replace(shared, temperature=own)
+        if own is None:
+            return shared
+        _check_temperature(own, "The drafter's own temperature")
+        return replace(shared, temperature=own)
 
     @property
     def greedy(self) -> bool:
@@ -112,6 +113,13 @@ class Sampling:
     def changes_nothing(self) -> bool:
         """Whether the law is the plain softmax."""
         return self == Sampling(temperature=1.0)
+
+
+def _check_temperature(temperature: float, name: str) -> None:
+    if not 0.0 <= temperature <= _HOTTEST:
+        raise DraftscopeError(
+            f"{name} is {temperature}; choose a number from 0 (greedy) to {_HOTTEST:.0f}."
+        )
 
 
 def greedy_ids(logits: Tensor) -> Tensor:
