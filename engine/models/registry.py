@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from engine.errors import DraftscopeError, short, short_path
+from engine.models.formats.files import folder_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,7 +223,8 @@ def _entry(path: Path) -> ModelEntry | None:
             return ModelEntry(path.stem, path.stem, path, size, "", present=True, kind="gguf")
         if (path / "config.json").is_file():
             size = sum(file.stat().st_size for file in path.glob("*.safetensors"))
-            return ModelEntry(path.name, path.name, path, size, "", present=True, kind="folder")
+            name = folder_name(path)
+            return ModelEntry(name, name, path, size, "", present=True, kind="folder")
     except (OSError, ValueError):  # gone or locked between two looks, or no path at all
         pass
     return None

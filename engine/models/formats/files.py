@@ -38,6 +38,14 @@ def valid_text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def folder_name(folder: Path) -> str:
+    """Return what a model's folder is called: of a snapshot in a hub's cache, the model's name."""
+    cache = folder.parent.parent.name
+    if folder.parent.name == "snapshots" and cache.startswith("models--"):
+        return valid_text(cache.rpartition("--")[2])
+    return valid_text(folder.name)
+
+
 def head(path: Path, size: int = START) -> bytes:
     """Return the first bytes of a file; a fault of the disk becomes a sentence."""
     return read_bytes(path, size)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from engine.errors import DraftscopeError, short
-from engine.models.formats.files import PICKLES, file_size, valid_text
+from engine.models.formats.files import PICKLES, file_size, folder_name, valid_text
 from engine.models.formats.gguf_reader import open_gguf
 from engine.models.formats.safetensors_reader import open_folder
 from engine.models.layout import count_parameters, expected_shapes
@@ -110,7 +110,7 @@ def open_checkpoint(path: str | Path) -> Checkpoint:
     path = Path(path)
     if os.path.isdir(path):  # unlike `path.is_dir()` no error for a name that cannot be
         folder = open_folder(path)
-        name = valid_text(path.name)
+        name = folder_name(path)
         return Checkpoint(folder.config, name, name, folder.notes, folder, folder.file_of)
     if not os.path.lexists(path):
         raise DraftscopeError(f"There is no file or folder {short(path.name)}. Check the path.")

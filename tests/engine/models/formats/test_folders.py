@@ -9,6 +9,7 @@ import pytest
 from engine.errors import DraftscopeError
 from engine.loading import load_model
 from engine.models.formats.weights import open_checkpoint
+from engine.models.registry import list_models, remember, resolve
 from tests.engine.models.formats.model_files import tensors, write_folder
 from tests.tiny_model import write_tiny_folder
 
@@ -70,3 +71,15 @@ def test_a_folder_of_gguf_files_says_to_open_one_of_them(tmp_path: Path, configu
     said = refusal(folder)
     assert said.endswith("Open the GGUF file in it itself: Model-Q8_0.GGUF.")
     assert ("has no weights" if configured else "has no config.json") in said
+
+
+def test_a_snapshot_is_called_as_its_model_and_not_by_its_sum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAFTSCOPE_DATA", str(tmp_path / "data"))
+    snapshot = write_cache(tmp_path)
+    assert open_checkpoint(snapshot).name == "b"
+    remember(snapshot)
+    (listed,) = [entry for entry in list_models() if entry.kind == "folder"]
+    assert (listed.name, listed.title) == ("b", "b")
+    assert resolve("b") == snapshot
