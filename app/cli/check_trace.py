@@ -49,6 +49,10 @@ def as_lines(report: Report, name: str) -> list[str]:
         f"{name}: {report.rounds} rounds, {report.emitted} tokens{end}",
         f"checked, by kind: {', '.join(looked_at)}",
     ]
+    if report.findings:
+        lines.append(
+            "what does not follow; rounds and drafted tokens count from 0, as in the file:"
+        )
     lines += [finding_line(finding) for finding in report.findings[:_MOST_LINES]]
     more = len(report.findings) - _MOST_LINES
     if more > 0:

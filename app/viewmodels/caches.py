@@ -68,7 +68,7 @@ class CachesModel:
             columns.gauge("drafter_pages")[:shown],
         )
         last = self._document.rounds[shown - 1] if shown else None
-        reason = "no round yet" if last is None else "this drafter keeps no cache"
+        reason = "no round yet" if last is None else "this drafter keeps no cache of its own"
         self.pictures = (
             CachePicture("target", last.target_cache if last else None, reason),
             CachePicture("drafter", last.drafter_cache if last else None, reason),

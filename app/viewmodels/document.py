@@ -111,8 +111,8 @@ class Document:
             case Round():
                 if event.index != len(self.rounds):
                     raise DraftscopeError(
-                        f"Round {len(self.rounds)} is missing, round {event.index} stands in its "
-                        "place: the session file is damaged, open an earlier copy of it."
+                        f"Round {len(self.rounds) + 1} is missing, round {event.index + 1} stands "
+                        "in its place: the session file is damaged, open an earlier copy of it."
                     )
                 self._round_events.append(len(self.events))
                 self.rounds.append(event)

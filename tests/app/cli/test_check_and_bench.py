@@ -182,7 +182,9 @@ def _row(**changes: object) -> Row:
 
 
 @pytest.mark.case("A58")
-@pytest.mark.parametrize(("speedup", "flagged"), [(0.99, True), (0.996, False), (1.0, False), (1.2, False)])
+@pytest.mark.parametrize(
+    ("speedup", "flagged"), [(0.99, True), (0.996, False), (1.0, False), (1.2, False)]
+)
 def test_bench_says_where_a_drafter_does_not_pay(
     speedup: float, flagged: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,7 +103,8 @@ def test_many_findings_are_counted_and_not_all_written(
     events = [msgspec.structs.replace(started, seed=1), *rest]
     assert main(["check", "trace", write(tmp_path / "seed.jsonl", events)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 + 50 + 2
+    assert len(lines) == 3 + 50 + 2
+    assert "count from 0" in lines[2]
     assert lines[-2].startswith("... and ")
 
 

@@ -46,7 +46,7 @@ def test_pages_over_the_rounds_are_those_held_after_each():
 def test_a_drafter_without_a_cache_is_a_gap_and_a_reason():
     model = CachesModel(Document(make_trace(rounds=5, drafter="ngram")), visible=5)
     assert model.readings[1].text == DASH
-    assert "no cache" in model.readings[1].detail
+    assert "no cache of its own" in model.readings[1].detail
     assert model.pictures[1].span is None
     assert np.isnan(model.pages[1]).all()
     assert model.readout(2)[1] == DASH

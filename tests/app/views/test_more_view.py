@@ -115,6 +115,13 @@ def test_the_drafter_has_the_targets_temperature_until_it_has_its_own(prompt: Pr
     assert prompt.state.settings.drafter_temperature == pytest.approx(0.9)
 
 
+def test_a_fields_name_explains_it_to_the_pointer_as_the_field_does(prompt: PromptView) -> None:
+    for field in (*prompt.more.body.findChildren(QLabel), *prompt.findChildren(QLabel, "field")):
+        if buddy := field.buddy():
+            assert field.toolTip()
+            assert field.toolTip() == buddy.accessibleDescription()
+
+
 def test_a_bias_is_typed_as_text(prompt: PromptView) -> None:
     field = prompt.more.logit_bias
     assert field.text() == "42=-5, 7=2.5"
