@@ -165,7 +165,7 @@ class _Rows:
         self._ids = [[ids[i] for i in order] for ids, order in zip(shown, self._order, strict=True)]
 
     def ids(self, row: int) -> list[int]:
-        """Return the row's ids, most probable under the raw target law first."""
+        """Return the row's ids, most probable under p_target first, then under p_raw."""
         return self._ids[row]
 
     def columns(self, row: int) -> dict[str, Any]:
