@@ -13,7 +13,7 @@ import torch
 from engine.trace.events import Laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
@@ -160,7 +160,8 @@ class _Rows:
             None if judged.verdict.residual is None else judged.verdict.residual[None],
             index[judged.verdict.accepted :][:1],
         )
-        columns = zip(shown, self._target, self._raw, strict=True)
+        # ordered as they are recorded: laws that differ only beyond the digits kept are equal there
+        columns = zip(shown, map(_kept, self._target), map(_kept, self._raw), strict=True)
         self._order = [_falling(*column) for column in columns]
         self._ids = [[ids[i] for i in order] for ids, order in zip(shown, self._order, strict=True)]
 
@@ -185,13 +186,20 @@ class _Rows:
                 left = tuple(self._residual[0][i] for i in self._order[row])
             laws.append(("residual", left or _one_hot(ids, judged.verdict.closing)))
         for name, values in laws:
-            # seven digits are what float32 holds; the verdict's own numbers are kept in full
-            fields[name] = tuple(float(f"{value:.7g}") for value in values)
-            fields[f"rest_{name}"] = float(f"{max(0.0, 1.0 - sum(values)):.7g}")
+            fields[name] = tuple(_kept(values))
+            (fields[f"rest_{name}"],) = _kept([max(0.0, 1.0 - sum(values))])
         return fields
 
     def _picked(self, law: list[list[float]] | None, row: int) -> tuple[float, ...]:
         return () if law is None else tuple(law[row][i] for i in self._order[row])
+
+
+def _kept(values: Sequence[float]) -> list[float]:
+    """Return values as they are recorded: seven digits are what float32 holds.
+
+    The verdict's own numbers are kept in full.
+    """
+    return [float(f"{value:.7g}") for value in values]
 
 
 def _falling(ids: list[int], p_target: list[float], p_raw: list[float]) -> list[int]:

@@ -139,3 +139,15 @@ def test_a_rejection_that_the_text_never_reached_leaves_no_residual() -> None:
     ids = [judged.proposal.tokens[0], *reached[0].ids]
     assert set(cut[0].ids) <= set(ids)
     assert cut[1:] == reached[1:]
+
+
+def test_rows_stand_in_the_order_of_what_is_recorded_of_them() -> None:
+    # ids 1 and 2 differ in the ninth digit of p_target, and the other way round in p_raw
+    p_target = torch.tensor([[0.5, 0.2 + 1e-9, 0.2, 0.1]], dtype=torch.float64)
+    scores = torch.tensor([[0.4, 0.1, 0.3, 0.2]], dtype=torch.float64).log()
+    verdict = accept(p_target, None, (), (), [0.1])
+    judged = Judged(Proposal(()), 10, 0, scores, p_target, verdict)
+    (laws,) = Observer(4, piece).observe(judged, Sampling(0.7))
+    keys = [(-p, -raw) for p, raw in zip(laws.p_target, laws.p_raw, strict=True)]
+    assert keys == sorted(keys)
+    assert laws.ids == (0, 2, 1, 3)
