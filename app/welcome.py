@@ -47,6 +47,7 @@ class Welcome(QObject):
         self._deeds = deeds
         self._choosing = choosing
         self._wanted = DEFAULT_MODEL  # what the banner offers to fetch
+        self._taken = ""  # the prompt of the session opened last, not the user's own
         window.banners.chosen.connect(self._choose)
         window.banners.dismissed.connect(self._dismiss)
         deeds.demo_requested.connect(self.show_demo)
@@ -169,12 +170,14 @@ class Welcome(QObject):
             settle(Path(key.removeprefix(_JOURNAL)))
 
     def _after_opening(self, path: Path) -> None:
-        """Let the prompt of what was opened be tried, if none was typed."""
+        """Let the prompt of what was opened be tried, if none was typed since the last one."""
         started = self._desk.document.started
         if path in self._recorded():
             return  # the program's own; a new user finds the panel's own first prompt
-        if started is not None and not self._prompt.state.typed:
-            self._prompt.set_state(self._prompt.state.after_opening(started))
+        state = self._prompt.state
+        if started is not None and (not state.typed or state.prompt == self._taken):
+            self._taken = started.prompt
+            self._prompt.set_state(state.after_opening(started))
             self._deeds.refresh()
 
 

@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtTest import QTest
 
 from app.compose import Options, Program
 from app.views.banner import Banner
 from engine.trace.events import SettingsChanged
+from engine.trace.journal import Journal
 from tests.app.further import FULL_MORE
 from tests.app.waiting import wait_until
 from tests.tiny_model import write_tiny_folder
+from tests.traces import make_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,3 +112,28 @@ def test_a_notice_is_as_small_at_the_start_as_after_a_change_of_colours(
     assert [one.font().pointSizeF() for one in notices] == at_start
     program.appearance.choose("light")
     assert [one.font().pointSizeF() for one in notices] == at_start
+
+
+def test_the_panel_follows_each_session_that_is_opened_until_a_prompt_is_typed(
+    open_program: Callable[[], Program], tmp_path: Path
+) -> None:
+    program = open_program()
+    paths = [tmp_path / f"{name}.jsonl" for name in ("first", "second", "third")]
+    for at, path in enumerate(paths):
+        started, *rest = make_trace(rounds=3 + at)
+        settings = structs.replace(started.settings, repetition_penalty=1.1 + 0.1 * at)  # type: ignore[union-attr]  # the run's start
+        with Journal(path) as journal:
+            for event in (structs.replace(started, prompt=path.stem, settings=settings), *rest):
+                journal.write(event)
+
+    def opened(path: Path) -> tuple[str, float]:
+        program.sessions.open(path)
+        wait_until(lambda: program.desk.document.started.prompt == path.stem)  # type: ignore[union-attr]  # one is on show
+        wait_until(lambda: not program.desk.state.busy)
+        state = program.prompt.state
+        return state.prompt, round(state.more.repetition_penalty, 6)
+
+    assert opened(paths[0]) == ("first", 1.1)
+    assert opened(paths[1]) == ("second", 1.2)
+    program.prompt.set_state(replace(program.prompt.state, prompt="my own"))
+    assert opened(paths[2]) == ("my own", 1.2)
