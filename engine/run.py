@@ -165,7 +165,8 @@ class Run:
         """Return a stream for the text; a raw prompt is gone on with, an answer begins a text."""
         request = self._request
         tokenizer = self._target.tokenizer
-        return TextStream(tokenizer, request.stop_strings, at_start=not request.raw)
+        stops, ends = request.stop_strings, self._limits.end_tokens
+        return TextStream(tokenizer, stops, silent=ends, at_start=not request.raw)
 
     def _started(self, drafter: Drafter | None) -> RunStarted:
         request, piece = self._request, self._target.tokenizer.piece

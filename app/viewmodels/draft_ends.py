@@ -22,12 +22,14 @@ _LABELS = {
     DraftEnd.UNSURE: "unsure",
     DraftEnd.NO_MATCH: "no match",
     DraftEnd.CONTEXT: "the drafter's context ends",
+    DraftEnd.TOO_SHORT: "too short a text",
 }
 _COUNTED = {
     DraftEnd.UNSURE: "unsure",
     DraftEnd.NO_MATCH: "without a match",
     DraftEnd.LIMIT: "at the limit",
     DraftEnd.CONTEXT: "at the end of the drafter's context",
+    DraftEnd.TOO_SHORT: "after too short a text",
 }
 
 
@@ -63,6 +65,8 @@ def short_clause(one: Round, drafter: ModelInfo | None = None, confidence: float
         case DraftEnd.CONTEXT:
             context = _context(0 if drafter is None else drafter.context_length)
             return f"the text has reached the end of {context}"
+        case DraftEnd.TOO_SHORT:
+            return "the drafter needs two tokens of text to read"
     return ""
 
 

@@ -79,7 +79,8 @@ class MoreView(QWidget):
         )
         self.confidence = double_box(
             "Confidence",
-            "A draft ends where the drafter's largest probability is below this; 0 is off.",
+            "A draft ends where the drafter's largest probability, at temperature 1, is below "
+            "this; 0 is off.",
             1.0, 0.05,
         )  # fmt: skip
         self.own_temperature = QCheckBox("own")

@@ -46,15 +46,15 @@ class TextReadings:
         """Whether every reading has."""
         return all(self._at_stop(reading.owed) for reading in self._readings)
 
-    def add(self, piece: bytes, released: str) -> str | None:
-        """Take a token and the text that it released.
+    def add(self, piece: bytes, released: str, *, ends: bool = False) -> str | None:
+        """Take a token and the text that it released; one that ends the text may be no part of it.
 
         Returns
         -------
         str or None
             None if it can be; else what the bytes give instead. Then nothing more can be followed.
         """
-        steps = [step for reading in self._readings for step in _steps(reading, piece)]
+        steps = [step for reading in self._readings for step in _steps(reading, piece, ends)]
         self._readings = {
             reading._replace(owed=reading.owed[len(released) :])
             for reading in steps
@@ -80,7 +80,7 @@ class TextReadings:
         return any(text.startswith(stop) for stop in self._stops)
 
 
-def _steps(reading: _Reading, piece: bytes) -> Iterator[_Reading]:
+def _steps(reading: _Reading, piece: bytes, ends: bool) -> Iterator[_Reading]:
     """Yield what a token can lead to: as it stands, without first spaces, or left out."""
     for part in _parts(reading, piece):
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -88,7 +88,7 @@ def _steps(reading: _Reading, piece: bytes) -> Iterator[_Reading]:
         text = decoder.decode(part)
         started = reading.started or bool(piece)
         yield _Reading(started, decoder.getstate()[0], reading.owed + text)
-    if _whole(piece):  # a control token, perhaps
+    if ends or _whole(piece):  # a control token, perhaps
         yield reading
 
 

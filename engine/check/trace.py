@@ -153,7 +153,7 @@ class TraceChecker:
         ledger.at(one.index)
         for token, piece in _pieces(one):
             self._check_piece(token, piece)
-        self._read_texts(one)
+        self._read_texts(one, record.started.end_tokens)
         check_end_of_round(one, record, self._texts, ledger)
         record.commit(one)
 
@@ -161,7 +161,7 @@ class TraceChecker:
         known = self._pieces.setdefault(token, piece)
         self._ledger.equal(Kind.TEXT, f"bytes of token {token}", piece, known)
 
-    def _read_texts(self, one: Round) -> None:
+    def _read_texts(self, one: Round, end_tokens: tuple[int, ...]) -> None:
         """Follow the texts of a round through the bytes of its tokens."""
         ledger, ids = self._ledger, one.emitted_ids
         self._text += one.texts
@@ -170,7 +170,7 @@ class TraceChecker:
         for token, released in zip(ids, one.texts, strict=False):
             if self._texts is None:
                 return
-            wrong = self._texts.add(self._pieces[token], released)
+            wrong = self._texts.add(self._pieces[token], released, ends=token in end_tokens)
             what = f"text of token {token}"
             if not ledger.holds(Kind.TEXT, what, wrong is None, repr(released), wrong):
                 self._texts = None

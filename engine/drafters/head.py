@@ -18,6 +18,7 @@ from engine.models.attention import causal_masks
 from engine.models.rotary import Rotary
 from engine.models.transformer import rms_norm
 from engine.prefill import CHUNK, Stopped
+from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,8 +70,10 @@ class HeadDrafter:
 
     def propose(self, context: Context, request: DraftRequest) -> Proposal:
         """Draft up to k tokens, the first from the target's states, the others from its own."""
-        if request.k == 0 or len(context.tokens) < 2:
+        if request.k == 0:
             return Proposal(())
+        if len(context.tokens) < 2:  # a slot joins a token's state with the token after it
+            return Proposal((), end=DraftEnd.TOO_SHORT)
         weights = self._weights
         draft = Draft(context, request, self._target.vocabulary, weights.vocabulary)
         x = self._catch_up(context, len(context.tokens) - 1, lambda: False)[-1:]

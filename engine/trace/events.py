@@ -39,6 +39,7 @@ class DraftEnd(StrEnum):
     UNSURE = "unsure"  # the drafter's largest probability fell below the confidence asked for
     NO_MATCH = "no_match"  # the look-up found nothing, or nothing further
     CONTEXT = "context"  # the text has reached the end of the drafter's own context
+    TOO_SHORT = "too_short"  # the text has too few tokens for the drafter to read
 
 
 class FinishReason(StrEnum):
@@ -112,7 +113,7 @@ class Laws(_Frozen, frozen=True):
 
     ids: tuple[int, ...]
     pieces: tuple[bytes, ...]
-    p_target: tuple[float, ...]  # processed: temperature, top-k, top-p; what is drawn from
+    p_target: tuple[float, ...]  # processed, as in Settings; what is drawn from
     p_raw: tuple[float, ...]  # the target's softmax at temperature 1, nothing cut
     q_draft: tuple[float, ...] = ()  # empty where nothing was drafted (bonus, plain)
     residual: tuple[float, ...] = ()  # renormalised; only where a token was rejected

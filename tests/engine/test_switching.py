@@ -17,8 +17,8 @@ from engine.loading import make_drafter
 from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
-from engine.trace.events import ModelInfo
-from tests.engine.decoding import PROMPT
+from engine.trace.events import DraftEnd, ModelInfo
+from tests.engine.decoding import PROMPT, decode
 from tests.engine.models.head_files import write_head
 
 if TYPE_CHECKING:
@@ -116,6 +116,16 @@ def test_states_of_the_whole_text_are_kept_and_right(exact_target: LoadedModel) 
         fresh = model.forward(sequence.tokens[:-1], KVCache(model.new_pool()))
     assert sequence.hidden.shape[0] == len(PROMPT) + 299
     assert float((sequence.hidden - fresh).abs().max()) < 1e-9
+
+
+def test_a_text_of_one_token_is_too_short_for_a_head_and_says_so(
+    exact_target: LoadedModel, head: HeadDrafter
+) -> None:
+    plain = decode(exact_target, None, k=0, count=6, prompt=[10])[0]
+    tokens, rounds, _ = decode(exact_target, head, k=3, count=6, prompt=[10])
+    assert tokens == plain
+    assert (rounds[0].drafted, rounds[0].draft_end) == ((), DraftEnd.TOO_SHORT)
+    assert rounds[1].drafted
 
 
 def test_slots_that_a_head_fed_to_itself_never_outlive_the_round(

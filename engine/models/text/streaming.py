@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 
 class Pieces(Protocol):
@@ -43,6 +43,9 @@ class TextStream:
         beyond it.
     skip_special
         Leave control tokens out of the text.
+    silent
+        Ids that are no part of the text either, as those that end it: not every tokenizer calls
+        its end of turn a control token.
     at_start
         Whether the stream begins a text. False where it continues one: then the first token keeps
         the space that SentencePiece vocabularies put before a word.
@@ -54,6 +57,7 @@ class TextStream:
         stop_strings: Sequence[str] = (),
         *,
         skip_special: bool = True,
+        silent: Collection[int] = (),
         at_start: bool = True,
     ) -> None:
         if not all(stop_strings):
@@ -61,6 +65,7 @@ class TextStream:
         self._tokenizer = tokenizer
         self._stop_strings = tuple(stop_strings)
         self._skip_special = skip_special
+        self._silent = frozenset(silent)
         self._at_start = at_start
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._withheld = ""
@@ -88,7 +93,9 @@ class TextStream:
 
     def push(self, token: int) -> str:
         """Take the next token and return the text that it releases, often none."""
-        if self.stopped or (self._skip_special and self._tokenizer.is_special(token)):
+        if self.stopped or token in self._silent:
+            return ""
+        if self._skip_special and self._tokenizer.is_special(token):
             return ""
         if self._at_start:
             piece = self._tokenizer.first_piece(token)
