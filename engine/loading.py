@@ -291,7 +291,9 @@ def machine() -> str:
     """Describe what computes, for the trace: processor, threads, torch."""
     kernels = torch.backends.cpu.get_cpu_capability()
     name = platform.processor() or platform.machine()
-    return f"{name}, {kernels}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    threads = torch.get_num_threads()
+    counted = f"{threads} thread{'' if threads == 1 else 's'}"
+    return f"{name}, {kernels}, {counted}, torch {torch.__version__}"
 
 
 def _device_name(device: torch.device) -> str:

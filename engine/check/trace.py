@@ -17,6 +17,7 @@ from engine.check.ending import (
     check_finish,
 )
 from engine.check.findings import Finding, Kind, Ledger
+from engine.check.ranges import check_ranges
 from engine.check.record import Record
 from engine.check.rounds import check_round
 from engine.check.text import TextReadings
@@ -98,6 +99,7 @@ class TraceChecker:
             case SettingsChanged():
                 ledger.equal(Kind.ORDER, "round of a change", event.before_round, record.rounds)
                 record.change(event.settings)
+                check_ranges(event.settings, record.started.target.vocabulary, ledger)
             case Probe():
                 ledger.equal(Kind.ORDER, "round of a probe", event.after_round, record.rounds - 1)
             case PrefillFinished():
@@ -128,6 +130,7 @@ class TraceChecker:
 
     def _start(self, started: RunStarted) -> None:
         self._record = Record.of(started)
+        check_ranges(started.settings, started.target.vocabulary, self._ledger)
         self._texts = TextReadings(started.stop_strings, at_start=not started.raw)
         for piece in started.prompt_tokens:
             self._check_piece(piece.id, piece.piece)

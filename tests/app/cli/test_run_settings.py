@@ -109,7 +109,9 @@ def test_the_report_counts_short_drafts_by_their_reason() -> None:
     outcome = short_run([("aaaa", None), ("aa", DraftEnd.UNSURE), ("a", DraftEnd.LIMIT)])
     assert "short drafts 2 of 3 rounds: 1 unsure, 1 at the limit" in as_lines(outcome)
     found = as_object(outcome)
-    assert found["short_drafts"] == {"limit": 1, "unsure": 1, "no_match": 0, "context": 0}
+    assert found["short_drafts"] == {
+        "limit": 1, "unsure": 1, "no_match": 0, "context": 0, "too_short": 0,
+    }  # fmt: skip
     assert found["drafter_context_exhausted"] is None
     only_at_the_end = short_run([("aaaa", None), ("a", DraftEnd.LIMIT)])
     assert not any("short drafts" in line for line in as_lines(only_at_the_end))
