@@ -8,8 +8,10 @@ TORCH ?= torch>=2.9
 MODEL ?= smollm2-135m
 # Passed on: make run ARGS=--demo, make test ARGS='tests/engine -k cache', make bench ARGS=...
 ARGS ?=
-# Processes that share the suite, a file at a time; torch takes its part of the cores in each.
+# Processes that share the suite, a file at a time, and torch's threads in each: more threads than
+# cores wait for one another and do nothing.
 WORKERS ?= 2
+THREADS ?= 1
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -23,7 +25,7 @@ run: $(STAMPS)/run model ## open the window (the first call installs it and fetc
 	$(BIN)/draftscope $(ARGS)
 
 test: $(STAMPS)/test model lint ## every check: lint, then the whole suite
-	QT_QPA_PLATFORM=$(TEST_PLATFORM) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	QT_QPA_PLATFORM=$(TEST_PLATFORM) OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(STAMPS)/test ## ruff, mypy strict and the import contracts
 	$(BIN)/ruff check .

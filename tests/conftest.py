@@ -11,10 +11,6 @@ from hypothesis import settings
 
 pytest_plugins = ["tests.isolation", "tests.strictness"]
 
-# Workers share the cores: more threads of torch than cores wait for one another and do nothing.
-_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // _WORKERS)))
-
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # No deadline: two cores are shared by everything. The same examples in every run of a CI machine.
