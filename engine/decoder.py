@@ -182,7 +182,7 @@ class Decoder:
 
     def _context(self) -> Context:
         sequence = self.sequence
-        seen = sequence.seen if self.choice.sampling.remembers else None
+        seen = sequence.seen_by(self.choice.sampling)
         return Context(sequence.tokens, sequence.hidden, sequence.cache, seen)
 
     def _verify(self, proposal: Proposal) -> tuple[Tensor, Tensor]:
@@ -199,7 +199,7 @@ class Decoder:
     def _accept(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
         tokens, sampling = proposal.tokens, self.choice.sampling
         k = len(tokens)
-        seen = self.sequence.seen if sampling.remembers else None
+        seen = self.sequence.seen_by(sampling)
         scores = adjusted(logits, sampling, seen, tokens)
         try:
             if sampling.greedy:

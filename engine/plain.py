@@ -58,7 +58,7 @@ class Prober:
         length = sequence.cache.length
         begin = time.perf_counter_ns()
         hidden = sequence.model.forward(sequence.tokens[length:], sequence.cache)
-        seen = sequence.seen if sampling.remembers else None
+        seen = sequence.seen_by(sampling)
         scores = adjusted(sequence.model.logits(hidden), sampling, seen)
         if sampling.greedy:
             int(greedy_ids(scores)[0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from msgspec import structs
 
+from engine.bounds import MOST_DRAFTED
 from engine.comparison import compare
 from engine.decoder import Choice, Decoder
 from engine.drafters.protocol import Context
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from engine.loading import LoadedModel
     from engine.request import RunRequest
     from engine.trace.events import Event, Settings
-
-MOST_DRAFTED = 32  # k: beyond it a pass on a CPU costs several of one token
 
 
 def check_settings(settings: Settings, vocabulary: int) -> Sampling:

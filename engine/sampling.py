@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.bounds import HOTTEST, LARGEST_SHIFT
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from engine.trace.events import Settings
 
 _SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
-_HOTTEST = 1e6  # a temperature at which every law is flat
-_LARGEST_SHIFT = 1e4  # of a bias or a penalty: far beyond any logit, and far from overflow
 _NUCLEUS_GUESS = 1024  # rows are cut among this many tokens before all are sorted
 
 
@@ -58,19 +57,19 @@ class Sampling:
         self._check_shifts()
 
     def _check_shifts(self) -> None:
-        if not 1 / _LARGEST_SHIFT <= self.repetition_penalty <= _LARGEST_SHIFT:
+        if not 1 / LARGEST_SHIFT <= self.repetition_penalty <= LARGEST_SHIFT:
             raise DraftscopeError(
                 f"The repetition penalty is {self.repetition_penalty}; choose a number from "
-                f"{1 / _LARGEST_SHIFT:.4f} to {_LARGEST_SHIFT:.0f} (1 switches it off)."
+                f"{1 / LARGEST_SHIFT:.4f} to {LARGEST_SHIFT:.0f} (1 switches it off)."
             )
         named = [("presence penalty", self.presence_penalty)]
         named.append(("frequency penalty", self.frequency_penalty))
         named += [(f"bias of token {token}", added) for token, added in self.logit_bias]
         for name, value in named:
-            if not -_LARGEST_SHIFT <= value <= _LARGEST_SHIFT:
+            if not -LARGEST_SHIFT <= value <= LARGEST_SHIFT:
                 raise DraftscopeError(
-                    f"The {name} is {value}; choose a number from {-_LARGEST_SHIFT:.0f} to "
-                    f"{_LARGEST_SHIFT:.0f} (0 switches it off)."
+                    f"The {name} is {value}; choose a number from {-LARGEST_SHIFT:.0f} to "
+                    f"{LARGEST_SHIFT:.0f} (0 switches it off)."
                 )
         for token, _ in self.logit_bias:
             if token < 0:
@@ -116,9 +115,9 @@ class Sampling:
 
 
 def _check_temperature(temperature: float, name: str) -> None:
-    if not 0.0 <= temperature <= _HOTTEST:
+    if not 0.0 <= temperature <= HOTTEST:
         raise DraftscopeError(
-            f"{name} is {temperature}; choose a number from 0 (greedy) to {_HOTTEST:.0f}."
+            f"{name} is {temperature}; choose a number from 0 (greedy) to {HOTTEST:.0f}."
         )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from engine.cache import PagePool
     from engine.models.transformer import Transformer
+    from engine.sampling import Sampling
 
 
 class Sequence:
@@ -48,9 +49,13 @@ class Sequence:
         """[cache.length, D]: the target's states of cached tokens, before its final norm."""
         return self._store[: self.cache.length]
 
-    @property
-    def seen(self) -> Seen:
-        """What prompt and output hold, for penalties; counted from the first time it is asked."""
+    def seen_by(self, sampling: Sampling) -> Seen | None:
+        """Return what prompt and output hold, for penalties; None where there are none.
+
+        It is counted from the first time that it is asked for.
+        """
+        if not sampling.remembers:
+            return None
         if self._seen is None:
             prompt, output = (
                 self._tokens[: self._prompt_length],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from engine.bounds import HOTTEST, LARGEST_SHIFT, MOST_DRAFTED
 from engine.check.findings import Kind
 
 if TYPE_CHECKING:
@@ -16,19 +17,18 @@ if TYPE_CHECKING:
     from engine.trace.events import Settings
 
 _RANGES: dict[str, tuple[float, float]] = {
-    "k": (0, 32),
-    "k_min": (0, 32),
+    "k": (0, MOST_DRAFTED),
+    "k_min": (0, MOST_DRAFTED),
     "confidence": (0.0, 1.0),
-    "temperature": (0.0, 1e6),
-    "drafter_temperature": (0.0, 1e6),
+    "temperature": (0.0, HOTTEST),
+    "drafter_temperature": (0.0, HOTTEST),
     "top_k": (0, math.inf),
     "top_p": (math.ulp(0.0), 1.0),
     "min_p": (0.0, 1.0),
-    "repetition_penalty": (1e-4, 1e4),
-    "presence_penalty": (-1e4, 1e4),
-    "frequency_penalty": (-1e4, 1e4),
+    "repetition_penalty": (1 / LARGEST_SHIFT, LARGEST_SHIFT),
+    "presence_penalty": (-LARGEST_SHIFT, LARGEST_SHIFT),
+    "frequency_penalty": (-LARGEST_SHIFT, LARGEST_SHIFT),
 }
-_BIAS = 1e4
 
 
 def check_ranges(settings: Settings, vocabulary: int, ledger: Ledger) -> None:
@@ -39,5 +39,5 @@ def check_ranges(settings: Settings, vocabulary: int, ledger: Ledger) -> None:
             within = low <= value <= high
             ledger.holds(Kind.SETTINGS, name, within, value, f"from {low:g} to {high:g}")
     for token, added in settings.logit_bias:
-        sound = 0 <= token < (vocabulary or math.inf) and -_BIAS <= added <= _BIAS
+        sound = 0 <= token < (vocabulary or math.inf) and abs(added) <= LARGEST_SHIFT
         ledger.holds(Kind.SETTINGS, f"bias of token {token}", sound, added, "a token and a number")

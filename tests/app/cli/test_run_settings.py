@@ -14,6 +14,7 @@ from app.cli.parser import command_parser
 from app.cli.report import Outcome, as_lines, as_object
 from engine.trace.events import DraftEnd, Round, Settings
 from engine.trace.reader import read_trace
+from tests.app.further import FULL_MORE
 from tests.app.rounds import make_round
 from tests.tiny_model import write_tiny_folder
 from tests.traces import make_trace
@@ -26,20 +27,8 @@ ASKED = (
     "--repetition-penalty 1.1 --presence-penalty -0.5 --frequency-penalty 0.25 "
     "--logit-bias 42=-5 --logit-bias 7=2.5 --drafter-temperature 0.5 --k-min 2 --confidence 0.4"
 )
-SETTINGS = Settings(
-    drafter="early:10",
-    k=6,
-    temperature=0.7,
-    top_k=40,
-    top_p=0.9,
-    min_p=0.05,
-    repetition_penalty=1.1,
-    presence_penalty=-0.5,
-    frequency_penalty=0.25,
-    logit_bias=((42, -5.0), (7, 2.5)),
-    drafter_temperature=0.5,
-    k_min=2,
-    confidence=0.4,
+SETTINGS = FULL_MORE.put_into(
+    Settings(drafter="early:10", k=6, temperature=0.7, top_k=40, top_p=0.9)
 )
 
 
