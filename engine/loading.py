@@ -287,13 +287,16 @@ def _make_small(
     return SmallModelDrafter(loaded.transformer, info, name, target.info.vocabulary)
 
 
-def machine() -> str:
-    """Describe what computes, for the trace: processor, threads, torch."""
+def machine(device: torch.device | None = None) -> str:
+    """Describe what computes, for the trace: GPU if it is one, processor, threads, torch."""
     kernels = torch.backends.cpu.get_cpu_capability()
     name = platform.processor() or platform.machine()
     threads = torch.get_num_threads()
     counted = f"{threads} thread{'' if threads == 1 else 's'}"
-    return f"{name}, {kernels}, {counted}, torch {torch.__version__}"
+    described = f"{name}, {kernels}, {counted}, torch {torch.__version__}"
+    if device is not None and device.type == "cuda":
+        return f"{_device_name(device)}, CUDA {torch.version.cuda}; {described}"
+    return described
 
 
 def _device_name(device: torch.device) -> str:

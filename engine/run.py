@@ -185,7 +185,7 @@ class Run:
             end_tokens=tuple(sorted(self._limits.end_tokens)),
             stop_strings=request.stop_strings,
             top_n=request.top_n,
-            machine=machine(),
+            machine=machine(self._target.transformer.plan.device),
         )
 
     def _prefill(self, sequence: Sequence) -> PrefillFinished:

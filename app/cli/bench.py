@@ -1,69 +1,73 @@
-"""`draftscope bench`: the benchmark's figures as a table or as JSON."""
+"""`draftscope bench`: one benchmark of the table, with its bar, as text or as JSON.
+
+Knows the table and what every report shares; nothing of any one benchmark.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from engine.benchmarks.decoding import PROMPTS, Report, Row
-from engine.benchmarks.decoding import bench as measure
-from engine.loading import load_model
-from engine.session import Session
+from app.cli.bench_table import BENCHMARKS
+from app.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
 
-_HEAD = (
-    "drafter               k   acceptance  tokens/pass  tokens/s  plain  speed-up (range)"
-    "     observation  identical"
-)
+    from engine.benchmarks.header import Header
 
 
 def bench(options: argparse.Namespace) -> int:
-    """Measure and print; return 0."""
-    target = load_model(options.target, device=options.device, plan=options.plan)
-    if not options.json:
-        print(_HEAD)
-    report = measure(
-        Session(target),
-        options.drafter,
-        drafted=options.k,
-        prompts=options.prompt or PROMPTS,
-        temperature=options.temperature,
-        max_new_tokens=options.max_new_tokens,
-        on_row=None if options.json else _print_row,
-    )
+    """Measure and print, or list what can be measured; return 0."""
+    if options.name is None:
+        print(listing())
+        return 0
+    row = next(one for one in BENCHMARKS if one.name == options.name)
+    asked = {
+        key: value for key, value in vars(options).items() if key not in ("command", "name", "json")
+    }
+    line = ProgressLine(sys.stderr)
+    try:
+        report = _named(row.measure)(**asked, progress=line)
+    finally:
+        line.close()
     if options.json:
         print(msgspec.json.encode(report).decode())
     else:
-        print(_passes(report))
+        print(heading(report.header), _named(row.text)(report), sep="\n\n")
     return 0
 
 
-def _print_row(row: Row) -> None:
-    acceptance = "-" if row.acceptance is None else f"{row.acceptance:.2f}"
-    identical = "-" if row.identical is None else f"{row.identical}/{row.prompts}"
-    span = f"{row.speedup:.2f} ({row.slowest:.2f}-{row.fastest:.2f})"
-    print(
-        f"{row.drafter:20} {row.k:>3} {acceptance:>10} {row.tokens_per_pass:>13.2f}"
-        f" {row.tokens_per_second:>9.1f} {row.plain_tokens_per_second:>6.1f}  {span:20}"
-        f" {row.observation:>9.1%} {identical:>11}{_flags(row)}"
+def listing() -> str:
+    """Write the names, each with what it tells."""
+    width = max(len(one.name) for one in BENCHMARKS)
+    lines = [f"  {one.name:{width}}  {one.says}" for one in BENCHMARKS]
+    return "\n".join(
+        ["draftscope bench NAME, where NAME is one of", *lines, "Each has its own --help."]
     )
-    sys.stdout.flush()
 
 
-def _flags(row: Row) -> str:
-    """Say what a reader of the numbers must know."""
-    flags = ["slower than plain"] if round(row.speedup, 2) < 1 else []
-    if row.repetitive:
-        flags.append(f"repetition in {row.repetitive}/{row.prompts}: acceptance not meaningful")
-    return "  " + "; ".join(flags) if flags else ""
+def heading(header: Header) -> str:
+    """Write on what, with what and how it was measured."""
+    model = ", ".join(part for part in (header.target, header.device) if part)
+    plan = f"; {header.plan} plan ({header.dtype})" if header.plan else ""
+    settings = "; ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in header.settings.items()
+    )
+    busy = "" if header.load is None else f"; load {header.load:g} before the start"
+    lines = [
+        f"{header.benchmark}: {model}{plan}" if model else header.benchmark,
+        f"{header.processor}; {header.processors} processors{busy}; {header.system}",
+        header.machine,
+        f"draftscope {header.draftscope}, Python {header.python}, torch {header.torch}, "
+        f"{header.threads} thread{'' if header.threads == 1 else 's'}",
+    ]
+    return "\n".join([*lines, *([settings] if settings else []), *header.notes])
 
 
-def _passes(report: Report) -> str:
-    lines = ["", "a pass on n tokens, milliseconds and cost over one token:"]
-    lines += [f"{one.tokens:>4} {one.milliseconds:>8.1f} {one.cost:>6.2f}" for one in report.passes]
-    lines.append(f"{report.target}, {report.plan} plan ({report.dtype}), {report.machine}")
-    return "\n".join(lines)
+def _named(place: str) -> Any:  # each benchmark has a report and options of its own
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
-from typing import NoReturn
 
-from app.viewmodels.logit_bias import LARGEST, joined, parse_bias
+from app.cli.arguments import DEFAULT_TARGET, PLANS, Bias, Parser, add_pair, number, whole
+from app.cli.parser_bench import add_bench
+from app.viewmodels.logit_bias import LARGEST
 from engine.version import VERSION
 
 COMMANDS = ("run", "models", "export", "check", "bench")
-DEFAULT_TARGET = "smollm2-135m"
 
 _WINDOW_EPILOG = """\
 commands:
@@ -19,22 +18,14 @@ commands:
   draftscope models    list the models, or fetch one
   draftscope export    make something to take along from a session
   draftscope check     check that what is promised holds
-  draftscope bench     measure speculation against the plain target
+  draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong, and where help is; its commands' parsers do too."""
-
-    def error(self, message: str) -> NoReturn:
-        """Leave with the code of wrong usage."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
 def window_parser() -> argparse.ArgumentParser:
     """Return the parser of what opens the window."""
-    parser = _Parser(
+    parser = Parser(
         prog="draftscope",
         description="See speculative decoding happen. Without a command the window opens.",
         epilog=_WINDOW_EPILOG,
@@ -50,13 +41,13 @@ def window_parser() -> argparse.ArgumentParser:
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of the commands that work without a window."""
-    parser = _Parser(prog="draftscope")
+    parser = Parser(prog="draftscope")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
-    _add_bench(commands.add_parser("bench", help="measure speculation against the plain target"))
+    add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser
 
 
@@ -76,7 +67,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "(default: %(default)s)",
     )
     parser.add_argument(
-        "--k", type=_whole(0), default=4, help="tokens drafted a round (default: %(default)s)"
+        "--k", type=whole(0), default=4, help="tokens drafted a round (default: %(default)s)"
     )
     prompt = parser.add_mutually_exclusive_group(required=True)
     prompt.add_argument("--prompt", metavar="TEXT")
@@ -93,19 +84,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 def _add_decoding(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("decoding")
     group.add_argument(
-        "--temperature", type=_number(0.0), default=0.0, help="0 is greedy (default: 0)"
+        "--temperature", type=number(0.0), default=0.0, help="0 is greedy (default: 0)"
     )
-    group.add_argument("--top-k", type=_whole(0), default=0, help="0 is off (default: 0)")
-    group.add_argument("--top-p", type=_number(0.0, 1.0), default=1.0, help="1 is off (default: 1)")
-    group.add_argument("--seed", type=_whole(0), default=0, help="(default: 0)")
+    group.add_argument("--top-k", type=whole(0), default=0, help="0 is off (default: 0)")
+    group.add_argument("--top-p", type=number(0.0, 1.0), default=1.0, help="1 is off (default: 1)")
+    group.add_argument("--seed", type=whole(0), default=0, help="(default: 0)")
     group.add_argument(
-        "--max-new-tokens", type=_whole(1), default=64, metavar="N", help="(default: 64)"
+        "--max-new-tokens", type=whole(1), default=64, metavar="N", help="(default: 64)"
     )
     group.add_argument(
         "--stop", action="append", default=[], metavar="TEXT", help="end before this; repeatable"
     )
     group.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
-    group.add_argument("--plan", choices=("eager", "packed"), help="how products are computed")
+    group.add_argument("--plan", choices=PLANS, help="how products are computed")
     group.add_argument(
         "--baseline", action="store_true", help="run the plain target too, and compare"
     )
@@ -120,14 +111,14 @@ def _add_laws(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--logit-bias",
-        action=_Bias,
+        action=Bias,
         default=(),
         metavar="ID=NUMBER",
         help="add NUMBER to a token's logit; repeatable",
     )
     group.add_argument(
         "--repetition-penalty",
-        type=_number(1 / LARGEST, LARGEST),
+        type=number(1 / LARGEST, LARGEST),
         default=1.0,
         metavar="N",
         help="of tokens in prompt and output: divides positive logits, multiplies negative ones; "
@@ -136,7 +127,7 @@ def _add_laws(parser: argparse.ArgumentParser) -> None:
     for name, when in (("frequency", "each time that"), ("presence", "once if")):
         group.add_argument(
             f"--{name}-penalty",
-            type=_number(-LARGEST, LARGEST),
+            type=number(-LARGEST, LARGEST),
             default=0.0,
             metavar="N",
             help=f"subtracted from a token's logit {when} the output, not the prompt, holds it; "
@@ -144,7 +135,7 @@ def _add_laws(parser: argparse.ArgumentParser) -> None:
         )
     group.add_argument(
         "--min-p",
-        type=_number(0.0, 1.0),
+        type=number(0.0, 1.0),
         default=0.0,
         help="after top-p: leave out tokens below this share of the largest probability; "
         "0 is off (default: 0)",
@@ -155,13 +146,13 @@ def _add_draft(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("draft")
     group.add_argument(
         "--drafter-temperature",
-        type=_number(0.0),
+        type=number(0.0),
         metavar="N",
         help="the drafter's own (default: the target's)",
     )
     group.add_argument(
         "--confidence",
-        type=_number(0.0, 1.0),
+        type=number(0.0, 1.0),
         default=0.0,
         metavar="N",
         help="a draft ends where the drafter's largest probability is below this; "
@@ -169,7 +160,7 @@ def _add_draft(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--k-min",
-        type=_whole(0),
+        type=whole(0),
         default=0,
         help="tokens drafted before --confidence may end a draft (default: 0)",
     )
@@ -210,8 +201,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "and compare each text with the plain target's. A tie is told from a fault; only faults "
         "give the exit code 1."
     )
-    _add_pair(greedy, default=None)
-    greedy.add_argument("--k", type=_whole(1), nargs="+", default=[1, 4, 8], metavar="N")
+    add_pair(greedy, default=None)
+    greedy.add_argument("--k", type=whole(1), nargs="+", default=[1, 4, 8], metavar="N")
     _add_check_law(kinds.add_parser("law", help="sampled text follows the target's law"))
     trace = kinds.add_parser("trace", help="a saved session follows from its own numbers")
     trace.description = (
@@ -239,101 +230,20 @@ def _add_check_law(parser: argparse.ArgumentParser) -> None:
         metavar="ngram|head|model:PATH|early:LAYERS",
         help="one or more (default: all that need no file of their own)",
     )
-    parser.add_argument("--k", type=_whole(1), default=4, help="(default: %(default)s)")
+    parser.add_argument("--k", type=whole(1), default=4, help="(default: %(default)s)")
     parser.add_argument("--prompt", metavar="TEXT", help="the context (default: a raw text)")
     parser.add_argument("--raw", action="store_true", help="no chat template for --prompt")
     parser.add_argument(
-        "--draws", type=_whole(50), default=2_000, metavar="N", help="rounds (default: 2000)"
+        "--draws", type=whole(50), default=2_000, metavar="N", help="rounds (default: 2000)"
     )
     parser.add_argument(
-        "--toy-draws", type=_whole(50), default=200_000, metavar="N", help="(default: 200000)"
+        "--toy-draws", type=whole(50), default=200_000, metavar="N", help="(default: 200000)"
     )
-    parser.add_argument("--temperature", type=_number(0.0), default=1.0, help="(default: 1)")
-    parser.add_argument("--top-k", type=_whole(0), default=0, help="0 is off (default: 0)")
-    parser.add_argument(
-        "--top-p", type=_number(0.0, 1.0), default=1.0, help="1 is off (default: 1)"
-    )
+    parser.add_argument("--temperature", type=number(0.0), default=1.0, help="(default: 1)")
+    parser.add_argument("--top-k", type=whole(0), default=0, help="0 is off (default: 0)")
+    parser.add_argument("--top-p", type=number(0.0, 1.0), default=1.0, help="1 is off (default: 1)")
     parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
-    parser.add_argument("--plan", choices=("eager", "packed"))
+    parser.add_argument("--plan", choices=PLANS)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     _add_laws(parser)
     _add_draft(parser)
-
-
-def _add_bench(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Measure plain and speculative decoding in turn on the same prompts, and what a pass costs "
-        "by its width. Times depend on what else the machine does: believe the ratios."
-    )
-    _add_pair(parser, default=["ngram", "head"])
-    parser.add_argument("--k", type=_whole(1), nargs="+", default=[1, 2, 4], metavar="N")
-    parser.add_argument(
-        "--temperature", type=_number(0.0), default=0.0, help="0 is greedy (default: 0)"
-    )
-
-
-def _add_pair(parser: argparse.ArgumentParser, *, default: list[str] | None) -> None:
-    """Add a target, drafters and prompts; without a default, all drafters that need no file."""
-    said = "all that need no file of their own" if default is None else " ".join(default)
-    parser.add_argument(
-        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--drafter",
-        nargs="+",
-        default=default,
-        metavar="ngram|head|model:PATH|early:LAYERS",
-        help=f"one or more (default: {said})",
-    )
-    parser.add_argument(
-        "--prompt", nargs="+", metavar="TEXT", help="one or more (default: a fixed set)"
-    )
-    parser.add_argument("--max-new-tokens", type=_whole(1), default=32, metavar="N")
-    parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
-    parser.add_argument("--plan", choices=("eager", "packed"))
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-
-
-class _Bias(argparse.Action):
-    """Gathers biases, each "ID=NUMBER", and refuses a second one of the same token."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        """Add one to those before it, or raise as argparse wants it."""
-        before = getattr(namespace, self.dest)
-        try:
-            setattr(namespace, self.dest, joined([*before, parse_bias(str(values))]))
-        except ValueError as error:
-            raise argparse.ArgumentError(self, str(error)) from None
-
-
-class _Number:
-    """An argument type: a finite number in a range, named in the message when it is not."""
-
-    def __init__(self, low: float, high: float = math.inf, *, whole: bool = False) -> None:
-        self._low, self._high, self._whole = low, high, whole
-
-    def __call__(self, text: str) -> float | int:
-        """Return the number, or raise as argparse wants it."""
-        try:
-            value = int(text) if self._whole else float(text)
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value) and self._low <= value <= self._high:
-            return value
-        kind = "a whole number" if self._whole else "a number"
-        upper = "" if math.isinf(self._high) else f" and at most {self._high:g}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not {kind} of at least {self._low:g}{upper}")
-
-
-def _number(low: float, high: float = math.inf) -> _Number:
-    return _Number(low, high)
-
-
-def _whole(low: int) -> _Number:
-    return _Number(low, whole=True)

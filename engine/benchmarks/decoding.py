@@ -6,25 +6,27 @@ is shared. Knows sessions and statistics; no command line.
 
 from __future__ import annotations
 
-import statistics as numbers
-import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 import torch
 
+from engine.benchmarks.figures import ratio, spread
+from engine.benchmarks.header import Header, header, listed
+from engine.benchmarks.measuring import Progress, interleaved, silent, timed
 from engine.cache import KVCache
-from engine.loading import machine
+from engine.check.pair import load_drafters
+from engine.loading import load_model
 from engine.request import RunRequest
-from engine.session import raise_failure
+from engine.session import Session, raise_failure
 from engine.trace.events import Baseline, Comparison, Round, Settings
 from engine.trace.statistics import statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from engine.loading import LoadedModel
-    from engine.session import Session
     from engine.trace.events import Event
 
 PROMPTS = (
@@ -52,49 +54,80 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     drafter: str
     k: int
     prompts: int
+    runs: int  # of each side: prompts times repeats
     emitted: int
     acceptance: float | None  # accepted / tested
     tokens_per_pass: float  # emitted / rounds
     tokens_per_second: float  # emitted / summed round times
     plain_tokens_per_second: float  # of the plain runs, likewise
-    speedup: float  # median over prompts of the ratio within one prompt
+    speedup: float  # median over runs of the ratio within one run
+    low: float  # its 95 % interval, from the bootstrap over runs
+    high: float
     slowest: float  # the smallest of these ratios
     fastest: float
     observation: float  # observation time / round time
     identical: int | None  # greedy texts equal to the plain run's; None if sampled
-    repetitive: int  # prompts whose text repeats itself: their acceptance says little
+    repetitive: int  # runs whose text repeats itself: their acceptance says little
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything measured in one call."""
 
-    target: str
-    plan: str
-    dtype: str
-    machine: str
-    temperature: float
-    max_new_tokens: int
+    header: Header
     passes: tuple[PassTime, ...]
     rows: tuple[Row, ...]
 
 
+def measure(
+    *,
+    target: str,
+    drafter: Sequence[str],
+    k: Sequence[int],
+    prompt: Sequence[str] | None = None,
+    temperature: float = 0.0,
+    max_new_tokens: int = 32,
+    repeats: int = 1,
+    device: str | None = None,
+    plan: str | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Load what is named, and measure it: `draftscope bench decoding`."""
+    session = Session(load_model(target, device=device, plan=plan, progress=progress))
+    return bench(
+        session,
+        load_drafters(session, drafter, progress=progress),
+        drafted=k,
+        prompts=prompt or PROMPTS,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        repeats=repeats,
+        progress=progress,
+    )
+
+
 @torch.inference_mode()
-def time_passes(target: LoadedModel, widths: Sequence[int] = WIDTHS) -> tuple[PassTime, ...]:
+def time_passes(
+    target: LoadedModel, widths: Sequence[int] = WIDTHS, progress: Progress = silent
+) -> tuple[PassTime, ...]:
     """Time passes of several widths, in turn, at one context length."""
     model = target.transformer
     cache = KVCache(model.new_pool())
     model.forward([1] * _CONTEXT, cache)
-    times: dict[int, list[float]] = {width: [] for width in widths}
-    for _ in range(_REPEATS):
-        for width in widths:
-            begin = time.perf_counter()
-            float(model.logits(model.forward([1] * width, cache))[0, 0])
-            times[width].append(1e3 * (time.perf_counter() - begin))
-            cache.truncate(_CONTEXT)
-    medians = {width: numbers.median(taken) for width, taken in times.items()}
+
+    def one_pass(width: int) -> None:
+        float(model.logits(model.forward([1] * width, cache))[0, 0])
+        cache.truncate(_CONTEXT)
+
+    samples = interleaved(
+        {width: timed(partial(one_pass, width)) for width in widths},
+        repeats=_REPEATS,
+        progress=progress,
+        what="Timing passes",
+    )
+    medians = {width: spread(taken).median_ns for width, taken in samples.items()}
     one = medians[widths[0]]
     return tuple(
-        PassTime(tokens=width, milliseconds=taken, cost=taken / one)
+        PassTime(tokens=width, milliseconds=taken / 1e6, cost=taken / one)
         for width, taken in medians.items()
     )
 
@@ -107,29 +140,36 @@ def bench(
     prompts: Sequence[str] = PROMPTS,
     temperature: float = 0.0,
     max_new_tokens: int = 64,
-    on_row: Callable[[Row], None] | None = None,
+    repeats: int = 1,
+    progress: Progress = silent,
 ) -> Report:
     """Measure each drafter at each k; a plain run of the same prompt follows every one."""
-    target = session.target
-    _events(session, prompts[0], Settings(drafter="none", k=0, temperature=0.0), 8)  # warm up
-    rows = []
-    for drafter in drafters:
-        for k in drafted:
-            settings = Settings(drafter=drafter, k=k, temperature=temperature)
-            runs = [_events(session, prompt, settings, max_new_tokens) for prompt in prompts]
-            rows.append(_row(settings, runs))
-            if on_row is not None:
-                on_row(rows[-1])
-    return Report(
-        target=target.info.name,
-        plan=target.info.plan,
-        dtype=target.info.dtype,
-        machine=machine(),
-        temperature=temperature,
-        max_new_tokens=max_new_tokens,
-        passes=time_passes(target),
-        rows=tuple(rows),
+    cells = [
+        Settings(drafter=drafter, k=k, temperature=temperature)
+        for drafter in drafters
+        for k in drafted
+    ]
+    about = header(
+        "decoding",
+        target=session.target,
+        settings={
+            "drafters": listed(drafters),
+            "k": listed(drafted),
+            "prompts": len(prompts),
+            "temperature": temperature,
+            "max_new_tokens": max_new_tokens,
+            "repeats": repeats,
+        },
     )
+    _events(session, prompts[0], Settings(drafter="none", k=0, temperature=0.0), 8)  # warm up
+    runs: list[list[list[Event]]] = [[] for _ in cells]
+    work = [(i, text) for _ in range(repeats) for text in prompts for i in range(len(cells))]
+    for done, (index, text) in enumerate(work):
+        progress(done, len(work), "Decoding")
+        runs[index].append(_events(session, text, cells[index], max_new_tokens))
+    rows = [_row(cell, found, len(prompts)) for cell, found in zip(cells, runs, strict=True)]
+    passes = time_passes(session.target, progress=progress)
+    return Report(header=about, passes=passes, rows=tuple(rows))
 
 
 def _events(session: Session, prompt: str, settings: Settings, count: int) -> list[Event]:
@@ -141,25 +181,29 @@ def _events(session: Session, prompt: str, settings: Settings, count: int) -> li
     return events
 
 
-def _row(settings: Settings, runs: list[list[Event]]) -> Row:
+def _row(settings: Settings, runs: list[list[Event]], prompts: int) -> Row:
     rounds = [event for run in runs for event in run if isinstance(event, Round)]
     plains = [event for run in runs for event in run if isinstance(event, Baseline)]
     compared = [event.identical for run in runs for event in run if isinstance(event, Comparison)]
     single = [statistics(run) for run in runs]
     ratios = [figures.speedup for figures in single if figures.speedup is not None]
+    median = ratio(ratios, [1.0] * len(ratios))
     whole = statistics(rounds)
     round_ns = sum(one.times.round for one in rounds)
     plain_ns = sum(sum(plain.round_ns) for plain in plains)
     return Row(
         drafter=settings.drafter,
         k=settings.k,
-        prompts=len(runs),
+        prompts=prompts,
+        runs=len(runs),
         emitted=whole.emitted,
         acceptance=whole.acceptance,
         tokens_per_pass=whole.emitted / len(rounds),
         tokens_per_second=1e9 * whole.emitted / round_ns,
         plain_tokens_per_second=1e9 * sum(len(plain.token_ids) for plain in plains) / plain_ns,
-        speedup=numbers.median(ratios),
+        speedup=median.value,
+        low=median.low,
+        high=median.high,
         slowest=min(ratios),
         fastest=max(ratios),
         observation=sum(one.times.observe for one in rounds) / round_ns,

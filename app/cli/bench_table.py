@@ -1,0 +1,73 @@
+"""The benchmarks by name: what each tells, which options it takes and where it is measured.
+
+Knows words and names of modules; imports none of them. To add one, add its row: `measure` names a
+function that takes the options as keywords (all but `json`) and `progress`, and returns a frozen
+msgspec Struct with a `header`; `text` names one that writes such a report for people, without the
+header. Both as "module:function".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.cli.arguments import DEFAULT_TARGET, add_pair, number, whole
+
+if TYPE_CHECKING:
+    import argparse
+
+    Options = Callable[[argparse.ArgumentParser], None]
+
+DEFAULT = "decoding"  # what `draftscope bench --k 1 2 4` has always measured
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One row: a name on the command line and what stands behind it."""
+
+    name: str
+    says: str  # in one line
+    options: Options
+    measure: str
+    text: str
+
+
+def common(parser: argparse.ArgumentParser, *, repeats: int, plan: bool = True) -> None:
+    """Add what nearly every benchmark takes, `--json` among it."""
+    parser.add_argument(
+        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
+    )
+    parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
+    if plan:
+        parser.add_argument("--plan", metavar="NAME", help="(default: the device's own)")
+    parser.add_argument(
+        "--repeats",
+        type=whole(1),
+        default=repeats,
+        metavar="N",
+        help="samples of each thing that is compared; fewer are quicker (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def _decoding(parser: argparse.ArgumentParser) -> None:
+    add_pair(parser, default=["ngram", "head"])
+    parser.add_argument("--k", type=whole(1), nargs="+", default=[1, 2, 4], metavar="N")
+    parser.add_argument(
+        "--temperature", type=number(0.0), default=0.0, help="0 is greedy (default: 0)"
+    )
+    parser.add_argument(
+        "--repeats", type=whole(1), default=1, metavar="N", help="of each prompt (default: 1)"
+    )
+
+
+BENCHMARKS = (
+    Benchmark(
+        "decoding",
+        "each drafter and k against plain runs of the same prompts, and what a pass costs",
+        _decoding,
+        measure="engine.benchmarks.decoding:measure",
+        text="app.cli.bench_decoding:text",
+    ),
+)
