@@ -53,8 +53,12 @@ class FinishReason(StrEnum):
     ERROR = "error"
 
 
-class _Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of every record: immutable, keyword-only, defaults left out of the file."""
+class _Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Base of every record: immutable, keyword-only, defaults left out of the file.
+
+    Plain values make no cycles, so the garbage collector has no need to walk them: with a long run
+    in memory it would hold up every thread.
+    """
 
 
 class Settings(_Frozen, frozen=True):
