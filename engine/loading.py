@@ -23,7 +23,7 @@ from engine.drafters.small import SmallModelDrafter
 from engine.errors import DraftscopeError, out_of_memory
 from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import count_parameters
-from engine.models.plans import choose_plan
+from engine.models.plans.choice import choose_plan
 from engine.models.registry import resolve
 from engine.models.text.chat import ChatTemplate, open_chat_template
 from engine.models.text.tokenizer import Tokenizer, open_tokenizer
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
     from engine.models.formats.weights import Checkpoint
-    from engine.models.plans import Plan
+    from engine.models.plans.protocol import Plan
 
     Progress = Callable[[int, int, str], None]
 

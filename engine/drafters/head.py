@@ -14,9 +14,7 @@ import torch
 from engine.cache import KVCache, PagePool
 from engine.drafters.drafting import Draft
 from engine.drafters.protocol import Proposal
-from engine.models.attention import causal_masks
-from engine.models.rotary import Rotary
-from engine.models.transformer import rms_norm
+from engine.models.blocks import rms_norm
 from engine.prefill import CHUNK, Stopped
 from engine.trace.events import DraftEnd
 
@@ -50,9 +48,6 @@ class HeadDrafter:
         )
         self._cache = KVCache(self._pool)
         self._firm = 0  # slots made from the target's states
-        self._rotary = Rotary(
-            block.head_dim, target.config.rope_base, target.plan.dtype, target.plan.device
-        )
 
     @property
     def cache(self) -> KVCache:
@@ -126,10 +121,6 @@ class HeadDrafter:
             ),
             dim=-1,
         )
-        first = self._cache.length
-        self._cache.reserve(width)
-        masks = causal_masks(first, width, weights.block.heads // weights.block.kv_heads, hidden)
-        turns = self._rotary.rows(first, width)
-        x = weights.block(weights.fuse(joined), self._cache, turns, masks)
+        x = weights.stack.run(weights.fuse(joined), self._cache, slice(None))
         self._cache.append(n)
         return x[:n]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.errors import DraftscopeError, short
+from engine.models.blocks import Block
 from engine.models.formats.safetensors_header import TYPE_BYTES, read_safetensors_header
 from engine.models.formats.safetensors_reader import read_stored
 from engine.models.formats.weights import check_numbers
-from engine.models.transformer import Block
+from engine.models.rotary import Rotary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.models.layout import Shape
-    from engine.models.plans import Linear
+    from engine.models.plans.protocol import Linear, Stack
     from engine.models.transformer import Transformer
 
 ID_BYTES = {"I64": 8, "I32": 4}
@@ -38,6 +39,7 @@ class HeadWeights:
     output_norm: Tensor  # [D]
     fuse: Linear  # [D, 2 D]
     block: Block
+    stack: Stack  # of the one block
     head: Linear  # [R, D], rows of the target's own table
     parameters: int  # trained numbers in the file
 
@@ -135,6 +137,7 @@ def _assemble(tensors: dict[str, Tensor], ids: Tensor, target: Transformer) -> H
         gate_up=linear("mlp.gate_up.weight"),
         down=linear("mlp.down.weight"),
     )
+    rotary = Rotary(config.head_dim, config.rope_base, plan.dtype, plan.device)
     trained = sum(tensor.numel() for name, tensor in tensors.items() if name != "vocabulary")
     return HeadWeights(
         vocabulary=ids.to(plan.device),
@@ -143,6 +146,7 @@ def _assemble(tensors: dict[str, Tensor], ids: Tensor, target: Transformer) -> H
         output_norm=vector("output_norm.weight"),
         fuse=linear("fuse.weight"),
         block=block,
+        stack=plan.stack((block,), rotary),
         head=plan.linear(target.embed(ids.tolist())),
         parameters=trained,
     )

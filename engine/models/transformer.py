@@ -13,17 +13,18 @@ import torch
 from torch.nn import functional
 
 from engine.cache import KVCache, PagePool
-from engine.models.attention import attend, causal_masks
-from engine.models.rotary import Rotary, turn
+from engine.models.blocks import Block
+from engine.models.rotary import Rotary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
-    from engine.models.attention import Mask
     from engine.models.config import ModelConfig
-    from engine.models.plans import Linear, Plan
+    from engine.models.plans.protocol import Linear, Plan
+
+    Ids = Sequence[int] | Tensor  # n of them; a tensor is [n] on the plan's device
 
 
 @dataclass(frozen=True)
@@ -32,57 +33,6 @@ class LowerRows:
 
     rows: Tensor  # [m, D], after those layers
     layers: int  # how many
-
-
-@dataclass(frozen=True)
-class Block:
-    """One layer: attention and SwiGLU, each after its norm. Shared by targets and heads."""
-
-    index: int  # layer of the cache
-    heads: int
-    kv_heads: int
-    head_dim: int
-    epsilon: float
-    attention_norm: Tensor  # [D]
-    mlp_norm: Tensor  # [D]
-    qkv: Linear  # [(heads + 2 kv_heads) * head_dim, D]
-    output: Linear  # [D, heads * head_dim]
-    gate_up: Linear  # [2 * mlp_width, D], gate first
-    down: Linear  # [D, mlp_width]
-    head_norms: Tensor | None = None  # [heads + kv_heads, head_dim], of queries and keys
-    window: int | None = None  # positions that a row sees, itself one of them
-
-    def __call__(
-        self,
-        x: Tensor,
-        cache: KVCache,
-        turns: tuple[Tensor, Tensor],
-        masks: list[Mask],
-        ahead: int = 0,
-    ) -> Tensor:
-        """Return the residual stream after this layer; [n, D] from [n, D].
-
-        The rows stand `ahead` positions after what is cached, and on.
-        """
-        n = x.shape[0]
-        qkv = self.qkv(rms_norm(x, self.attention_norm, self.epsilon))
-        turned = self.heads + self.kv_heads
-        rows = qkv.view(n, turned + self.kv_heads, self.head_dim)
-        both = rows[:, :turned]
-        if self.head_norms is not None:
-            both = functional.rms_norm(both, (self.head_dim,), None, self.epsilon) * self.head_norms
-        both = turn(both, *turns)
-        keys, values = both[:, self.heads :], rows[:, turned:]
-        cache.write(self.index, keys.transpose(0, 1), values.transpose(0, 1), ahead)
-        x = x + self.output(attend(both[:, : self.heads], cache, self.index, masks))
-        inner = self.gate_up(rms_norm(x, self.mlp_norm, self.epsilon))
-        gate, up = inner.chunk(2, dim=-1)
-        return x + self.down(functional.silu(gate) * up)
-
-
-def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """Zhang and Sennrich 2019: x over its root mean square, times a weight; rows of [n, D]."""
-    return functional.rms_norm(x, weight.shape, weight, epsilon)
 
 
 class Transformer:
@@ -122,15 +72,15 @@ class Transformer:
         self.head = plan.linear(head[: self.vocabulary])
         del table, head
         self._norm = self._vector(tensor("model.norm.weight"))
-        self._blocks: list[Block] = []
+        blocks: list[Block] = []
         for index in range(config.layers):
             if progress is not None:
                 progress(index, config.layers)
-            self._blocks.append(self._block(index, tensor))
-        self._windows = {block.window for block in self._blocks}
-        self._rotary = Rotary(
+            blocks.append(self._block(index, tensor))
+        rotary = Rotary(
             config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling
         )
+        self._stack = plan.stack(blocks, rotary)
         with torch.inference_mode():
             plan.calibrate(self._first_layer)
         if progress is not None:
@@ -147,18 +97,18 @@ class Transformer:
             device=self.plan.device,
         )
 
-    def embed(self, ids: Sequence[int]) -> Tensor:
+    def embed(self, ids: Ids) -> Tensor:
         """Return the rows of the embedding table; [n, D]."""
-        index = torch.tensor(ids, device=self.plan.device)
+        index = ids if isinstance(ids, torch.Tensor) else torch.tensor(ids, device=self.plan.device)
         return functional.embedding(index, self._embedding).to(self.plan.dtype)
 
-    def forward(self, ids: Sequence[int], cache: KVCache, lower: LowerRows | None = None) -> Tensor:
+    def forward(self, ids: Ids, cache: KVCache, lower: LowerRows | None = None) -> Tensor:
         """Run one pass over tokens that follow what is cached.
 
         Parameters
         ----------
         ids
-            n tokens, standing at positions `cache.length` and on.
+            n tokens, standing at positions `cache.length` and on; a list, or [n] on the device.
         cache
             Receives their keys and values; its length grows by n.
         lower
@@ -180,11 +130,11 @@ class Transformer:
                 rest = self.run_lower(ids[done:], cache, lower.layers, done)
                 x = torch.cat((x, rest))
             x = functional.pad(x, (0, 0, 0, self.plan.width(n) - n))
-        x = self._run(x, cache, slice(0 if lower is None else lower.layers, None))
+        x = self._stack.run(x, cache, slice(0 if lower is None else lower.layers, None))
         cache.append(n)
         return x[:n]
 
-    def run_lower(self, ids: Sequence[int], cache: KVCache, layers: int, ahead: int = 0) -> Tensor:
+    def run_lower(self, ids: Ids, cache: KVCache, layers: int, ahead: int = 0) -> Tensor:
         """Run the first `layers` layers only; count nothing in the cache.
 
         Parameters
@@ -200,7 +150,7 @@ class Transformer:
             [n, D], after those layers.
         """
         x = self.embed(self._padded(ids))
-        return self._run(x, cache, slice(layers), ahead)[: len(ids)]
+        return self._stack.run(x, cache, slice(layers), ahead)[: len(ids)]
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Score the whole vocabulary; [m, V] in float32 or wider from [m, D]."""
@@ -212,21 +162,14 @@ class Transformer:
         width = self.plan.width(m)
         if width > m:
             hidden = functional.pad(hidden, (0, 0, 0, width - m))
-        scores = head(rms_norm(hidden, norm, self.config.rms_epsilon))[:m]
+        scores = head.normed(hidden, norm, self.config.rms_epsilon)[:m]
         return scores if scores.dtype == torch.float64 else scores.float()
 
-    def _padded(self, ids: Sequence[int]) -> list[int]:
-        return [*ids, *([0] * (self.plan.width(len(ids)) - len(ids)))]
-
-    def _run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
-        rows, first = x.shape[0], cache.length + ahead
-        cache.reserve(ahead + rows)
-        turns = self._rotary.rows(first, rows)
-        group = self.config.heads // self.config.kv_heads
-        masks = {window: causal_masks(first, rows, group, x, window) for window in self._windows}
-        for block in self._blocks[layers]:
-            x = block(x, cache, turns, masks[block.window], ahead)
-        return x
+    def _padded(self, ids: Ids) -> Ids:
+        missing = self.plan.width(len(ids)) - len(ids)
+        if isinstance(ids, torch.Tensor):
+            return functional.pad(ids, (0, missing))
+        return [*ids, *([0] * missing)]
 
     def _first_layer(self, width: int) -> Tensor:
         """Return rows of a pass through the first layer and the head, on fixed random numbers."""
@@ -234,10 +177,10 @@ class Transformer:
         noise = torch.randn(64, self.config.width, generator=generator)
         noise = noise.to(device=self.plan.device, dtype=self.plan.dtype)
         cache = KVCache(self.new_pool())
-        self._run(noise[40:], cache, slice(1))  # something to attend to
+        self._stack.run(noise[40:], cache, slice(1))  # something to attend to
         cache.append(24)
-        x = self._run(noise[:width], cache, slice(1))
-        scores = self.head(rms_norm(x, self._norm, self.config.rms_epsilon))
+        x = self._stack.run(noise[:width], cache, slice(1))
+        scores = self.head.normed(x, self._norm, self.config.rms_epsilon)
         return torch.cat((x, scores), dim=-1)
 
     def _vector(self, weight: Tensor) -> Tensor:

@@ -12,7 +12,8 @@ from engine.cache import KVCache
 from engine.drafters.early import EarlyExitDrafter
 from engine.drafters.protocol import Context, DraftRequest
 from engine.loading import load_model, make_drafter
-from engine.models.transformer import Block, LowerRows
+from engine.models.blocks import Block
+from engine.models.transformer import LowerRows
 from engine.prompting import prompt_tokens
 from engine.sampling import Sampling
 from engine.sequence import Sequence

@@ -16,7 +16,7 @@ from engine.check.greedy import LAWS, check_greedy
 from engine.check.pair import load_drafters
 from engine.errors import DraftscopeError
 from engine.loading import load_model
-from engine.models.plans import choose_plan
+from engine.models.plans.choice import choose_plan
 from engine.sampling import Sampling, greedy_ids, one_hot, probabilities
 from tests.engine.check.runs import recorded, rounds_of
 from tests.engine.table_model import TableModel, counting, table_target

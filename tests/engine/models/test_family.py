@@ -18,7 +18,7 @@ from engine.emission import Limits
 from engine.errors import DraftscopeError
 from engine.loading import load_model
 from engine.models.formats.weights import open_checkpoint
-from engine.models.plans import PackedPlan
+from engine.models.plans.packed import PackedPlan
 from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence

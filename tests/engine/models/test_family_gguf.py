@@ -11,7 +11,7 @@ import torch
 from engine.cache import KVCache
 from engine.errors import DraftscopeError
 from engine.models.formats.weights import open_checkpoint
-from engine.models.plans import EagerPlan
+from engine.models.plans.eager import EagerPlan
 from engine.models.rotary import frequencies
 from engine.models.transformer import Transformer
 from tests.engine.models.family_files import LLAMA3, make, write, write_gguf
