@@ -209,9 +209,9 @@ def test_texts_that_are_missing_are_named(bare: list[Event]) -> None:
 
 
 SUMS = {
-    "rounds": "_rounds",
-    "emitted": "_emitted",
-    "emitted, as texts": "_emitted",
+    "rounds": "rounds",
+    "emitted": "emitted",
+    "emitted, as texts": "emitted",
 }
 
 
@@ -222,7 +222,7 @@ def test_figures_that_miscount_are_named(
     class Miscounting(Statistics):
         def __init__(self) -> None:
             super().__init__()
-            setattr(self, SUMS[what], 1)
+            setattr(self._totals, SUMS[what], 1)
 
     monkeypatch.setattr(trace_module, "Statistics", Miscounting)
     assert ("statistics", what) in whats(bare)
@@ -235,7 +235,7 @@ def test_figures_that_miscount_a_position_are_named(
     class Miscounting(Statistics):
         def __init__(self) -> None:
             super().__init__()
-            self._positions = [[int(column == 0), int(column == 1), int(column == 2)]]
+            self._totals.positions = [[int(column == 0), int(column == 1), int(column == 2)]]
 
     monkeypatch.setattr(trace_module, "Statistics", Miscounting)
     what = ("drafted", "tested", "accepted")[column] + " by position"
