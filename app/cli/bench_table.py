@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Options = Callable[[argparse.ArgumentParser], None]
 
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16)  # tokens of a pass
+CONTEXTS = (64, 512, 2048)  # positions cached before it
 DEFAULT = "decoding"  # what `draftscope bench --k 1 2 4` has always measured
 
 
@@ -62,6 +64,12 @@ def _decoding(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _pass_cost(parser: argparse.ArgumentParser) -> None:
+    common(parser, repeats=11)
+    for name, default in (("--widths", WIDTHS), ("--contexts", CONTEXTS)):
+        parser.add_argument(name, type=whole(1), nargs="+", default=default, metavar="N")
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -69,5 +77,12 @@ BENCHMARKS = (
         _decoding,
         measure="engine.benchmarks.decoding:measure",
         text="app.cli.bench_decoding:text",
+    ),
+    Benchmark(
+        "pass-cost",
+        "a pass on n tokens over a pass on one, for each plan, and both beside the machine's limit",
+        _pass_cost,
+        measure="engine.benchmarks.pass_cost:measure",
+        text="app.cli.bench_pass_cost:text",
     ),
 )

@@ -1,0 +1,70 @@
+"""What a pass asks of the machine: bytes that it must read and operations that it must do.
+
+Counts from a configuration; measures nothing. What is counted is the least that any way of
+computing the same pass has to do, so a share of it is a share of the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import torch
+
+from engine.models.layout import EMBEDDING, HEAD, expected_shapes
+
+if TYPE_CHECKING:
+    from engine.benchmarks.limits import Limits
+    from engine.models.config import ModelConfig
+    from engine.models.plans.protocol import Plan
+    from engine.models.transformer import Transformer
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one pass with logits."""
+
+    weight_bytes: int  # every layer's matrices and the scored rows of the head, read once
+    cache_bytes: int  # keys and values of the positions before the pass
+    operations: int  # multiplications and additions of the matrices and of attention
+
+    def least_ns(self, limits: Limits) -> float:
+        """Return the least time that the machine's limits allow: reading or computing."""
+        return max(self.read_ns(limits), 1e9 * self.operations / limits.flops)
+
+    def read_ns(self, limits: Limits) -> float:
+        """Return the least time for reading the weights alone."""
+        return 1e9 * self.weight_bytes / limits.read_bytes_per_second
+
+
+def work_of(model: Transformer, tokens: int, context: int) -> Work:
+    """Count the work of a pass on `tokens` tokens that follow `context` cached ones."""
+    config, plan = model.config, model.plan
+    weights = matrix_weights(config, model.vocabulary)
+    seen = context * tokens + tokens * (tokens + 1) // 2  # positions, over all rows
+    attention = 4 * seen * config.layers * config.heads * config.head_dim
+    return Work(
+        weight_bytes=weights * weight_size(plan),
+        cache_bytes=cache_bytes(config, context, plan.dtype),
+        operations=2 * weights * tokens + attention,
+    )
+
+
+def matrix_weights(config: ModelConfig, vocabulary: int) -> int:
+    """Return how many weights every pass multiplies by; the embedding is looked up, not read."""
+    tables = (EMBEDDING, HEAD)
+    shapes = expected_shapes(config).items()
+    layers = sum(
+        math.prod(shape) for name, shape in shapes if len(shape) == 2 and name not in tables
+    )
+    return layers + vocabulary * config.width
+
+
+def weight_size(plan: Plan) -> int:
+    """Return the bytes of one weight as the plan keeps it: tables are kept like matrices."""
+    return plan.table(torch.zeros(1, 1)).element_size()
+
+
+def cache_bytes(config: ModelConfig, positions: int, dtype: torch.dtype) -> int:
+    """Return the bytes of keys and values of so many positions."""
+    return 2 * positions * config.layers * config.kv_heads * config.head_dim * dtype.itemsize
