@@ -1,14 +1,16 @@
 """A trace file as a sequence of events, found by a line index and decoded when asked for.
 
 Knows files and line numbers; what a line means is the codec's. Holds eight bytes a line, however
-large the file. A file still being written can be read: the index covers what was there at first.
+large the file, and looks for lines no further than it is read. A file still being written can be
+read: the index covers what was there at first.
 """
 
 from __future__ import annotations
 
+import os
 from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, overload
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, overload
 
 from engine.errors import DraftscopeError
 from engine.trace import codec
@@ -22,18 +24,27 @@ _LONGEST_HEADER = 1 << 28  # bytes; a prompt of millions of tokens
 _HEADER_BEGIN = b'{"type":"run_started"'
 
 
+class Located(NamedTuple):
+    """An event and where its line stands in the file, in bytes."""
+
+    start: int
+    size: int
+    event: Event
+
+
 class TraceReader:
     """The events of a trace file.
 
     `len`, indexing, slicing and iteration work as on a list. The file is opened for each access and
-    never kept open, so that it can be moved or replaced.
+    never kept open, so that it can be moved or replaced. Iterating reads on as it goes; only what
+    has to know the end of the file (`len`, an index, `torn`) looks for the rest of the lines.
 
     Attributes
     ----------
     path
         The file.
-    torn
-        Whether the last line is incomplete, as after a crash; it is left out.
+    scanned
+        Bytes in which lines were looked for so far: tests count this work.
 
     Raises
     ------
@@ -44,11 +55,19 @@ class TraceReader:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.torn = False
+        self.scanned = 0
+        self._torn = False
+        self._indexed = False
+        self._starts = array("Q", [0])  # at the end one more than lines: where the last one ends
         with self._open() as file:
             _check_first_line(file, self.path.name)
-            self._starts = _line_starts(file)  # one more than lines: where the last one ends
-            self._check_last_line(file)
+            self._size = os.fstat(file.fileno()).st_size
+
+    @property
+    def torn(self) -> bool:
+        """Whether the last line is incomplete, as after a crash; it is left out."""
+        self._index_all()
+        return self._torn
 
     @property
     def notice(self) -> str | None:
@@ -61,6 +80,7 @@ class TraceReader:
         )
 
     def __len__(self) -> int:
+        self._index_all()
         return len(self._starts) - 1
 
     @overload
@@ -76,33 +96,67 @@ class TraceReader:
         return next(self._decoded([lines]))
 
     def __iter__(self) -> Iterator[Event]:
-        return self._decoded(range(len(self)))
+        return (found.event for found in self.located())
+
+    def located(self) -> Iterator[Located]:
+        """Yield every event with where its line stands, looking for lines only so far ahead."""
+        with self._open() as file:
+            line = 0
+            while self._has_line(line):
+                yield self._read(file, line)
+                line += 1
 
     def _decoded(self, lines: Sequence[int]) -> Iterator[Event]:
         with self._open() as file:
             for line in lines:
-                start, end = self._starts[line], self._starts[line + 1]
-                if file.tell() != start:
-                    file.seek(start)
-                try:
-                    yield codec.decode(file.read(end - start))
-                except codec.LineError as fault:
-                    raise DraftscopeError(
-                        f"Line {line + 1} of {self.path.name} is damaged ({fault}): delete it and "
-                        "what follows, or open an earlier copy."
-                    ) from fault
+                yield self._read(file, line).event
+
+    def _read(self, file: BinaryIO, line: int) -> Located:
+        start, end = self._starts[line], self._starts[line + 1]
+        if file.tell() != start:
+            file.seek(start)
+        try:
+            return Located(start, end - start, codec.decode(file.read(end - start)))
+        except codec.LineError as fault:
+            raise DraftscopeError(
+                f"Line {line + 1} of {self.path.name} is damaged ({fault}): delete it and "
+                "what follows, or open an earlier copy."
+            ) from fault
+
+    def _has_line(self, line: int) -> bool:
+        """Whether there is such a line; looks for lines until it is known."""
+        while line + 1 >= len(self._starts) and not self._indexed:
+            self._index_on()
+        return line + 1 < len(self._starts)
+
+    def _index_all(self) -> None:
+        while not self._indexed:
+            self._index_on()
+
+    def _index_on(self) -> None:
+        """Look for lines in the next chunk."""
+        with self._open() as file:
+            file.seek(self.scanned)
+            chunk = file.read(min(_CHUNK, self._size - self.scanned))
+            at = chunk.find(b"\n")
+            while at >= 0:
+                self._starts.append(self.scanned + at + 1)
+                at = chunk.find(b"\n", at + 1)
+            self.scanned += len(chunk)
+            if not chunk or self.scanned >= self._size:
+                self._indexed = True
+                if self._starts[-1] != self.scanned:
+                    self._starts.append(self.scanned)
+                    self._check_last_line(file)
 
     def _check_last_line(self, file: BinaryIO) -> None:
         """Keep a last line that lacks only its line break; leave a torn one out."""
         start, end = self._starts[-2], self._starts[-1]
-        file.seek(end - 1)
-        if file.read(1) == b"\n":
-            return
         file.seek(start)
         try:
             codec.decode(file.read(end - start))
         except codec.LineError:
-            self.torn = True
+            self._torn = True
             self._starts.pop()
 
     def _open(self) -> BinaryIO:
@@ -161,19 +215,3 @@ def _check_first_line(file: BinaryIO, name: str) -> None:
         raise DraftscopeError(
             f"{name} is not a Draftscope trace: choose a .jsonl file that Draftscope saved."
         ) from fault
-
-
-def _line_starts(file: BinaryIO) -> array[int]:
-    """Return where each line starts and, last, where the file ends."""
-    starts = array("Q", [0])
-    file.seek(0)
-    offset = 0
-    while chunk := file.read(_CHUNK):
-        at = chunk.find(b"\n")
-        while at >= 0:
-            starts.append(offset + at + 1)
-            at = chunk.find(b"\n", at + 1)
-        offset += len(chunk)
-    if starts[-1] != offset:
-        starts.append(offset)
-    return starts
