@@ -54,17 +54,31 @@ class Block:
 
         The rows stand `ahead` positions after what is cached, and on.
         """
-        n = x.shape[0]
+        queries, keys, values = self.project(x, turns)
+        cache.write(self.index, keys, values, ahead)
+        return self.finish(x, attend(queries, cache, self.index, masks))
+
+    def project(self, x: Tensor, turns: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what attention needs of the rows, turned by their positions.
+
+        Returns
+        -------
+        tuple of Tensor
+            Queries [n, heads, head_dim]; keys and values, each [kv_heads, n, head_dim].
+        """
         qkv = self.qkv.normed(x, self.attention_norm, self.epsilon)
         turned = self.heads + self.kv_heads
-        rows = qkv.view(n, turned + self.kv_heads, self.head_dim)
+        rows = qkv.view(x.shape[0], turned + self.kv_heads, self.head_dim)
         both = rows[:, :turned]
         if self.head_norms is not None:
             both = functional.rms_norm(both, (self.head_dim,), None, self.epsilon) * self.head_norms
         both = turn(both, *turns)
         keys, values = both[:, self.heads :], rows[:, turned:]
-        cache.write(self.index, keys.transpose(0, 1), values.transpose(0, 1), ahead)
-        x = x + self.output(attend(both[:, : self.heads], cache, self.index, masks))
+        return both[:, : self.heads], keys.transpose(0, 1), values.transpose(0, 1)
+
+    def finish(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """Add what attention gave, [n, heads * head_dim], and the MLP; [n, D] from [n, D]."""
+        x = x + self.output(mixed)
         inner = self.gate_up.normed(x, self.mlp_norm, self.epsilon)
         gate, up = inner.chunk(2, dim=-1)
         return x + self.down(functional.silu(gate) * up)
