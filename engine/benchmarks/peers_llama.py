@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from engine.benchmarks.peers_timing import Decoded
 from engine.errors import DraftscopeError, short
 
@@ -114,15 +116,13 @@ def found() -> str | None:
 
 
 @contextmanager
-def serving(
-    program: str, model: Path, *, threads: int, context: int, gpu: bool = False
-) -> Iterator[LlamaServer]:
+def serving(program: str, model: Path, *, context: int, gpu: bool = False) -> Iterator[LlamaServer]:
     """Start the program on a file and a free port of this machine, and end it afterwards.
+
+    It computes with as many threads as torch does.
 
     Parameters
     ----------
-    threads
-        The same as ours, for prompts too.
     context
         Tokens of the longest text.
     gpu
@@ -133,7 +133,7 @@ def serving(
     DraftscopeError
         If it ends, or is not ready in time; with the last thing that it said.
     """
-    port = _free_port()
+    port, threads = _free_port(), torch.get_num_threads()
     command = [
         *(program, "--model", str(model), "--host", _HOST, "--port", str(port)),
         *("--threads", str(threads), "--threads-batch", str(threads)),

@@ -92,6 +92,7 @@ class TransformersPeer:
     ) -> None:
         """Build the models; `end_tokens` end a text, as they do ours."""
         self.version: str = library().__version__
+        self.kept = weights.kept
         self._device = weights.plan.device
         self._model = _built(weights, end_tokens)
         self._assistant = None if assistant is None else _built(assistant, end_tokens)
@@ -125,6 +126,15 @@ class TransformersPeer:
                 **self._drafting(drafter, k),
             )
         return streamer.arrivals.decoded()
+
+    def call(self, drafter: str, k: int) -> str:
+        """Write what `decode` calls, as a user of the library would."""
+        drafting = {
+            "none": "",
+            "ngram": f"prompt_lookup_num_tokens={k}",
+            "model": "assistant_model=...",
+        }
+        return f"generate({drafting[drafter]})"
 
     def _drafting(self, drafter: str, k: int) -> dict[str, Any]:
         if drafter == "none":
