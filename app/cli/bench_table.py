@@ -70,6 +70,29 @@ def _pass_cost(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, type=whole(1), nargs="+", default=default, metavar="N")
 
 
+def _peers(parser: argparse.ArgumentParser) -> None:
+    common(parser, repeats=5)
+    parser.add_argument(
+        "--drafter",
+        nargs="+",
+        choices=("none", "ngram", "model"),
+        default=("none", "ngram", "model"),
+        help="ways of drafting that are compared (default: all)",
+    )
+    parser.add_argument("--k", type=whole(1), default=4, metavar="N", help="(default: 4)")
+    small = parser.add_mutually_exclusive_group()
+    small.add_argument(
+        "--layers",
+        type=whole(1),
+        metavar="N",
+        help="the small model is the target's own first layers (default: five sixths of them)",
+    )
+    small.add_argument("--assistant", metavar="PATH", help="a small model of the same vocabulary")
+    parser.add_argument(
+        "--max-new-tokens", type=whole(8), default=64, metavar="N", help="(default: 64)"
+    )
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -84,5 +107,12 @@ BENCHMARKS = (
         _pass_cost,
         measure="engine.benchmarks.pass_cost:measure",
         text="app.cli.bench_pass_cost:text",
+    ),
+    Benchmark(
+        "peers",
+        "plain and speculative decoding against transformers on the same weights, and llama.cpp",
+        _peers,
+        measure="engine.benchmarks.peers:measure",
+        text="app.cli.bench_peers:text",
     ),
 )
