@@ -28,6 +28,7 @@ class Rotary:
         device: torch.device | str,
         scaling: RopeScaling | None = None,
     ) -> None:
+        self.dim = dim
         self._frequencies = frequencies(dim, base, scaling, dtype)
         self._factor = 1.0 if scaling is None else scaling.attention_factor
         self._dtype = dtype
@@ -36,9 +37,17 @@ class Rotary:
 
     def rows(self, first: int, count: int) -> tuple[Tensor, Tensor]:
         """Return cosines and signed sines of `count` positions; each [count, 1, dim]."""
-        while first + count > self._cos.shape[0]:
+        cos, sin = self.tables(first + count)
+        return cos[first : first + count], sin[first : first + count]
+
+    def tables(self, positions: int) -> tuple[Tensor, Tensor]:
+        """Return cosines and signed sines of all positions, `positions` or more of them.
+
+        They are other tensors, with the same first rows, once more positions were asked for.
+        """
+        while positions > self._cos.shape[0]:
             self._cos, self._sin = self._tables(2 * self._cos.shape[0])
-        return self._cos[first : first + count], self._sin[first : first + count]
+        return self._cos, self._sin
 
     def _tables(self, positions: int) -> tuple[Tensor, Tensor]:
         turns = torch.arange(positions, dtype=self._frequencies.dtype)
