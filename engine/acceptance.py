@@ -138,11 +138,15 @@ def _draft_masses(q_draft: Tensor | None, tokens: Sequence[int]) -> tuple[float,
     if q_draft is None or not tokens:
         return (1.0,) * len(tokens)
     index = torch.tensor(tokens, device=q_draft.device)[:, None]
-    q_of = tuple(q_draft.gather(1, index)[:, 0].tolist())
-    for i, mass in enumerate(q_of):
+    return check_masses(tokens, q_draft.gather(1, index)[:, 0].tolist())
+
+
+def check_masses(tokens: Sequence[int], masses: Sequence[float]) -> tuple[float, ...]:
+    """Return q_draft of each drafted token, if each was possible; else raise a ValueError."""
+    for i, mass in enumerate(masses):
         if not mass > 0.0:
             raise ValueError(f"drafted token {tokens[i]} at {i} has no mass in its own law")
-    return q_of
+    return tuple(masses)
 
 
 def _row(q_draft: Tensor | None, tokens: Sequence[int], i: int, like: Tensor) -> Tensor:

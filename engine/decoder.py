@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
 
 from engine.acceptance import accept, accept_greedy
-from engine.drafters.protocol import Context, DraftRequest, Proposal
+from engine.drafters.protocol import Context, DraftRequest, Proposal, QueuedProposal
 from engine.emission import emit
 from engine.errors import DraftscopeError
 from engine.judgement import (
@@ -24,9 +23,11 @@ from engine.judgement import (
     closing_record,
     drafted_records,
 )
-from engine.models.settling import settle
+from engine.models.settling import queues_rounds, settle
 from engine.observation import Observer
 from engine.penalties import adjusted
+from engine.phases import Phases, device_events
+from engine.queued import QueuedRound, Sent
 from engine.sampling import Sampling, probabilities, sound_ids, sound_law
 from engine.trace.events import DraftEnd, Round, RoundTimes
 from engine.uniforms import Purpose, uniform
@@ -68,10 +69,10 @@ class Choice:
             settings.confidence,
         )
 
-    def request(self, k: int, uniforms: Ids[float]) -> DraftRequest:
+    def request(self, k: int, uniforms: Ids[float], queue: Tensor | None = None) -> DraftRequest:
         """Return what is asked of the drafter in a round that may draft k tokens."""
         sampling = self.drafter_sampling or self.sampling
-        return DraftRequest(k, sampling, uniforms, self.k_min, self.confidence)
+        return DraftRequest(k, sampling, uniforms, self.k_min, self.confidence, queue)
 
 
 class Decoder:
@@ -88,8 +89,13 @@ class Decoder:
         run: str = "",
         seed: int = 0,
         top_n: int = 8,
+        queued: bool | None = None,
     ) -> None:
-        """Take a prefilled sequence: every token but the last is in the target's cache."""
+        """Take a prefilled sequence: every token but the last is in the target's cache.
+
+        Whether rounds are `queued` whole on the device changes no number of theirs; None leaves it
+        to the device.
+        """
         self.sequence = sequence
         self.choice = choice
         self.reason: FinishReason | None = None  # why the text ended; None: it goes on
@@ -101,6 +107,9 @@ class Decoder:
         self._seed = seed
         self._observer = Observer(top_n, tokenizer.piece) if top_n else None
         self._index = 0
+        self._device = sequence.model.plan.device
+        self._queued = queues_rounds(self._device) if queued is None else queued
+        self._phases = Phases(device_events(self._device) if self._queued else None)
 
     def rounds(self) -> Generator[Round, None, None]:
         """Yield rounds until one ends the text; `choice` may be replaced between them."""
@@ -128,22 +137,21 @@ class Decoder:
         own = None if drafter is None else drafter.cache
         position = len(sequence.tokens)
         before = CacheReading.of(sequence.cache), CacheReading.of(own)
+        self._phases.begin()
+        draft = self._propose(position)
+        self._phases.next()
+        hidden, logits = self._verify(draft)
+        self._phases.next()
+        judged = self._accept(draft, logits, position)
+        drafting, verify, accepting = self._phases.end()
         moments = [time.perf_counter_ns()]
-        proposal = self._propose(position)
-        moments.append(time.perf_counter_ns())
-        hidden, logits = self._verify(proposal)
-        moments.append(time.perf_counter_ns())
-        judged = self._accept(proposal, logits, position)
-        moments.append(time.perf_counter_ns())
         peak = CacheReading.of(sequence.cache), CacheReading.of(own)
         emission = self._commit(judged, hidden)
         moments.append(time.perf_counter_ns())
         laws = self._observe(judged, emission)
         moments.append(time.perf_counter_ns())
         after = CacheReading.of(sequence.cache), CacheReading.of(own)
-        draft, verify, accepting, commit, observe = (
-            end - begin for begin, end in pairwise(moments)
-        )
+        proposal = judged.proposal
         span = cache_span(before[0], peak[0], after[0])
         assert span is not None
         index, self._index = self._index, self._index + 1
@@ -157,7 +165,11 @@ class Decoder:
             closing=closing_record(judged, emission, laws, self._tokenizer.piece),
             texts=emission.texts,
             times=RoundTimes(
-                draft=draft, verify=verify, accept=accepting, commit=commit, observe=observe
+                draft=drafting,
+                verify=verify,
+                accept=accepting,
+                commit=moments[1] - moments[0],
+                observe=moments[2] - moments[1],
             ),
             target_cache=span,
             drafter_cache=cache_span(before[1], peak[1], after[1]),
@@ -166,18 +178,25 @@ class Decoder:
             paced=self.paced,
         )
 
-    def _propose(self, position: int) -> Proposal:
+    def _propose(self, position: int) -> Proposal | QueuedRound:
         """Draft up to k tokens, never more than the limit leaves beside the closing one."""
         choice = self.choice
-        if choice.drafter is None or choice.k == 0:
-            return Proposal(())
-        k = min(choice.k, self._limits.room(position) - 1)
-        if k <= 0:
-            return Proposal((), end=DraftEnd.LIMIT)
-        uniforms = [uniform(self._seed, position + i, Purpose.DRAFT) for i in range(k)]
-        proposal = choice.drafter.propose(self._context(), choice.request(k, uniforms))
-        if k < choice.k and len(proposal.tokens) == k:
-            return replace(proposal, end=DraftEnd.LIMIT)
+        asked = 0 if choice.drafter is None else choice.k
+        k = min(asked, max(0, self._limits.room(position) - 1))
+        sent: Sent | None = None
+        if self._queued:
+            sent = Sent.of(self.sequence.tokens[-1], position, k, self._seed, self._device)
+        proposal: Proposal | QueuedProposal = Proposal(())
+        if choice.drafter is not None and k:
+            uniforms = [uniform(self._seed, position + i, Purpose.DRAFT) for i in range(k)]
+            queue = None if sent is None else sent.drafts
+            request = choice.request(k, uniforms, queue)
+            proposal = choice.drafter.propose(self._context(), request)
+        if k < asked and proposal.length == k:
+            proposal = replace(proposal, end=DraftEnd.LIMIT)
+        if sent is not None:
+            return QueuedRound.of(sent, proposal)
+        assert isinstance(proposal, Proposal), "nothing was asked to be queued"
         return proposal
 
     def _context(self) -> Context:
@@ -185,39 +204,58 @@ class Decoder:
         seen = sequence.seen_by(self.choice.sampling)
         return Context(sequence.tokens, sequence.hidden, sequence.cache, seen)
 
-    def _verify(self, proposal: Proposal) -> tuple[Tensor, Tensor]:
+    def _verify(self, draft: Proposal | QueuedRound) -> tuple[Tensor, Tensor]:
         """Run the round's one pass; hidden rows [k+1, D] and logits [k+1, V]."""
         sequence = self.sequence
         waiting = sequence.tokens[sequence.cache.length :]
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
-        ids = [*waiting, *proposal.tokens]
-        hidden = sequence.model.forward(ids, sequence.cache, proposal.lower)
+        if isinstance(draft, QueuedRound):
+            hidden = sequence.model.forward(draft.ids, sequence.cache, draft.proposal.lower)
+            return hidden, sequence.model.logits(hidden)
+        ids = [*waiting, *draft.tokens]
+        hidden = sequence.model.forward(ids, sequence.cache, draft.lower)
         logits = sequence.model.logits(hidden)
         settle(logits.device)  # draft and accept end with reading a number, this phase does not
         return hidden, logits
 
-    def _accept(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
-        tokens, sampling = proposal.tokens, self.choice.sampling
-        k = len(tokens)
-        seen = self.sequence.seen_by(sampling)
-        scores = adjusted(logits, sampling, seen, tokens)
+    def _accept(self, draft: Proposal | QueuedRound, logits: Tensor, position: int) -> Judged:
         try:
-            if sampling.greedy:
-                ids = sound_ids(scores, "target")
-                verdict = accept_greedy(ids, tokens, proposal.q_draft)
-                return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
-            p_target = sound_law(probabilities(scores, sampling), "target")
-            last = Purpose.BONUS if k else Purpose.PLAIN
-            tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
-            closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
-            closings.append(uniform(self._seed, position + k, last))
-            verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
+            if isinstance(draft, Proposal):
+                return self._accept_read(draft, logits, position)
+            judged = self._accept_queued(draft, logits, position)
         except ValueError as error:
             raise DraftscopeError(
                 f"The drafter's law is broken ({error}), so its tokens cannot be verified; "
                 "choose another drafter."
             ) from error
+        proposed = judged.proposal.length
+        if proposed < draft.proposal.length:  # rows of the others are padding: never counted
+            self.sequence.cache.truncate(position + proposed)
+        return judged
+
+    def _accept_read(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
+        """Judge tokens that the host knows, reading numbers on the way."""
+        tokens, sampling = proposal.tokens, self.choice.sampling
+        k = len(tokens)
+        scores = adjusted(logits, sampling, self.sequence.seen_by(sampling), tokens)
+        if sampling.greedy:
+            ids = sound_ids(scores, "target")
+            verdict = accept_greedy(ids, tokens, proposal.q_draft)
+            return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
+        p_target = sound_law(probabilities(scores, sampling), "target")
+        last = Purpose.BONUS if k else Purpose.PLAIN
+        tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
+        closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
+        closings.append(uniform(self._seed, position + k, last))
+        verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
         return Judged(proposal, position, self._seed, logits, p_target, verdict)
+
+    def _accept_queued(self, draft: QueuedRound, logits: Tensor, position: int) -> Judged:
+        """Judge what stands on the device, and read the round's one transfer."""
+        sampling = self.choice.sampling
+        seen = self.sequence.seen_by(sampling)
+        scores = adjusted(logits, sampling, seen, draft.proposal.ids)
+        return draft.judge(logits, scores, sampling, position, self._seed)
 
     def _commit(self, judged: Judged, hidden: Tensor) -> Emission:
         """Add what was emitted to the text and drop from both caches what was not."""

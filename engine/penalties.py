@@ -7,9 +7,12 @@ would get in plain decoding.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import torch
+
+from engine.models.settling import uploaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,19 +37,16 @@ class Seen:
 
     def extend(self, ids: Iterable[int]) -> None:
         """Count emitted ids."""
-        self.output += _counts(ids, self.vocabulary).to(self.output.device)
-
-
-def _counts(ids: Iterable[int], vocabulary: int) -> Tensor:
-    known = [token for token in ids if token < vocabulary]
-    return torch.bincount(torch.tensor(known, dtype=torch.long), minlength=vocabulary).float()
+        known = [token for token in ids if token < self.vocabulary]
+        index = uploaded(known, torch.long, self.output.device)
+        self.output.index_add_(0, index, torch.ones_like(index, dtype=self.output.dtype))
 
 
 def adjusted(
     logits: Tensor,
     sampling: Sampling,
     seen: Seen | None,
-    drafted: Sequence[int] = (),
+    drafted: Sequence[int] | Tensor = (),
     ids: Tensor | None = None,
 ) -> Tensor:
     """Return logits after bias and penalties; the same tensor where there are none.
@@ -63,7 +63,7 @@ def adjusted(
     seen
         The text before the draft; needed where `sampling.remembers`.
     drafted
-        Ids that stand between that text and the last row.
+        Ids that stand between that text and the last row; on the device, [m], nothing is read back.
     ids
         [R], which ids the columns stand for; None: all V in order.
 
@@ -95,20 +95,33 @@ def adjusted(
 
 def _bias(sampling: Sampling, like: Tensor, ids: Tensor | None) -> Tensor:
     """Return what is added to each column; [V] or [R]."""
-    if ids is None:
-        bias = like.new_zeros(like.shape[-1])
-    else:
-        largest = max(token for token, _ in sampling.logit_bias)
-        bias = like.new_zeros(max(largest, int(ids.max())) + 1)
-    for token, added in sampling.logit_bias:
+    known = _biases(sampling.logit_bias, like.dtype, like.device)
+    if ids is not None:
+        return known[ids.clamp(max=known.shape[0] - 1)]
+    missing = like.shape[-1] - known.shape[0]
+    return torch.nn.functional.pad(known, (0, missing))  # cut, where it is longer than V
+
+
+@lru_cache(maxsize=4)
+def _biases(
+    pairs: tuple[tuple[int, float], ...], dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    """Return what is added to each id, up to one past the largest named, which gets nothing."""
+    bias = torch.zeros(max(token for token, _ in pairs) + 2, dtype=dtype)
+    for token, added in pairs:
         bias[token] += added
-    return bias if ids is None else bias[ids]
+    return uploaded(bias.tolist(), dtype, device)
 
 
-def _counts_by_row(seen: Seen, drafted: Sequence[int], rows: int) -> Tensor:
+def _counts_by_row(seen: Seen, drafted: Sequence[int] | Tensor, rows: int) -> Tensor:
     """Return how often the output holds each id before each row; [rows, V]."""
     counts = seen.output.repeat(rows, 1)
     before = len(drafted) - rows + 1  # drafted tokens before the first row
+    if isinstance(drafted, torch.Tensor):
+        places = torch.arange(len(drafted), device=drafted.device)
+        row = torch.arange(before, before + rows, device=drafted.device)
+        added = (places < row[:, None]).to(counts.dtype)  # [rows, m]
+        return counts.scatter_add_(1, drafted.expand(rows, -1), added)
     for index, token in enumerate(drafted):
         counts[max(0, index - before + 1) :, token] += 1.0
     return counts

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from torch import Tensor
 
     from engine.cache import KVCache
-    from engine.models.transformer import Transformer
+    from engine.models.transformer import Ids, Transformer
 
 CHUNK = 128  # tokens a pass: bounds the memory of a long prompt and the wait for a stop
 
@@ -23,7 +23,7 @@ class Stopped(Exception):  # a wish that was granted, not an error
 
 def feed(
     model: Transformer,
-    tokens: Sequence[int],
+    tokens: Ids,
     cache: KVCache,
     *,
     stopped: Callable[[], bool] = lambda: False,
@@ -50,7 +50,7 @@ def feed(
     Stopped
         If `stopped()` became true before the end.
     """
-    if not tokens:
+    if not len(tokens):
         raise DraftscopeError("There is nothing to read: the prompt has no tokens. Type a prompt.")
     hidden: Tensor | None = None
     for begin in range(0, len(tokens), CHUNK):

@@ -127,29 +127,29 @@ def greedy_ids(logits: Tensor) -> Tensor:
 
 
 def sound_ids(logits: Tensor, side: str) -> list[int]:
-    """Return each row's argmax in one transfer, unless what chose it is no number.
+    """Return each row's argmax, unless what chose it is no number; it is read by the host.
 
     Raises
     ------
     DraftscopeError
         Naming the side, "target" or "drafter", whose logits hold a NaN or an infinity.
     """
-    ids = greedy_ids(logits)
-    sound = torch.isfinite(logits.gather(1, ids[:, None]))[:, 0]
-    found: list[list[int]] = torch.stack((ids, sound.to(ids.dtype))).tolist()
-    if not all(found[1]):
-        raise _not_finite(side)
-    return found[0]
+    largest, ids = logits.max(dim=-1)  # as `greedy_ids`: the first maximum, a NaN before any number
+    if not all(map(math.isfinite, largest.tolist())):
+        raise not_finite(side)
+    found: list[int] = ids.tolist()
+    return found
 
 
 def sound_law(law: Tensor, side: str) -> Tensor:
     """Return a law as it is, unless it holds a NaN; raises as `sound_ids` does."""
     if not math.isfinite(float(law.sum())):
-        raise _not_finite(side)
+        raise not_finite(side)
     return law
 
 
-def _not_finite(side: str) -> DraftscopeError:
+def not_finite(side: str) -> DraftscopeError:
+    """Return the error that names the side, "target" or "drafter", whose logits are no numbers."""
     return DraftscopeError(
         f"The {side}'s logits are not finite numbers, so nothing can be drawn from them; "
         "check its weights, or choose the eager plan (--plan eager)."
@@ -162,7 +162,7 @@ def one_hot(ids: Tensor, vocabulary: int, dtype: torch.dtype = torch.float32) ->
     return law.scatter_(1, ids[:, None], 1.0)
 
 
-def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
+def probabilities(logits: Tensor, sampling: Sampling, *, queued: bool = False) -> Tensor:
     """Turn logits into the law that is drawn from.
 
     Parameters
@@ -171,6 +171,8 @@ def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
         [n, V], any float type; bias and penalties are in them already.
     sampling
         Temperature first, then top-k, top-p and min-p, as the field applies them.
+    queued
+        Whether nothing may be read back on the way.
 
     Returns
     -------
@@ -188,7 +190,7 @@ def probabilities(logits: Tensor, sampling: Sampling) -> Tensor:
         wide = wide.masked_fill(wide < threshold, float("-inf"))
     law = torch.softmax(wide, dim=-1)
     if sampling.top_p < 1.0:
-        law = _nucleus(law, sampling.top_p)
+        law = _nucleus(law, sampling.top_p, queued)
     return law if sampling.min_p <= 0.0 else _above_share(law, sampling.min_p)
 
 
@@ -198,15 +200,18 @@ def _above_share(law: Tensor, min_p: float) -> Tensor:
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def _nucleus(law: Tensor, top_p: float) -> Tensor:
+def _nucleus(law: Tensor, top_p: float, queued: bool) -> Tensor:
     """Keep the fewest most probable tokens that hold `top_p` of the mass; at least one.
 
     Among equally probable ones the lowest ids are kept, as for the argmax.
     """
-    count = min(_NUCLEUS_GUESS, law.shape[-1])
-    values = law.topk(count, dim=-1).values
-    if count < law.shape[-1] and bool((values.sum(dim=-1) < top_p).any()):
+    if queued:  # whether the guess was enough would have to be read
         values = law.sort(dim=-1, descending=True).values
+    else:
+        count = min(_NUCLEUS_GUESS, law.shape[-1])
+        values = law.topk(count, dim=-1).values
+        if count < law.shape[-1] and bool((values.sum(dim=-1) < top_p).any()):
+            values = law.sort(dim=-1, descending=True).values
     before = values.cumsum(dim=-1) - values  # mass of the more probable tokens
     # of the nucleus, at least 1: in float32 the smallest top-p are 0
     size = (before < top_p).sum(dim=-1, keepdim=True).clamp_(min=1)
@@ -235,8 +240,26 @@ def draw(law: Tensor, uniform: float) -> int:
     # MPS has no float64; there the law is read by the host
     wide = law.cpu().double() if law.device.type == "mps" else law.double()
     cumulative = wide.cumsum(dim=0)
-    mark = cumulative[-1] * uniform
-    index = int(torch.searchsorted(cumulative, mark, right=True))
+    total = cumulative[-1]
+    index = int(torch.searchsorted(cumulative, total * uniform, right=True))
     if index == law.shape[0]:  # the product rounded up to the total
-        index = int(law.nonzero()[-1])
+        index = int(torch.searchsorted(cumulative, total))
     return index
+
+
+def drawn_ids(law: Tensor, uniforms: Tensor) -> Tensor:
+    """Draw a token from each row as `draw` does, with nothing read back; [n] from [n, V] and [n].
+
+    Where a row holds no numbers what is drawn means nothing, but it is an id.
+    """
+    cumulative = law.cumsum(dim=-1, dtype=torch.float64)
+    total = cumulative[:, -1:]
+    below = torch.nextafter(total, torch.zeros_like(total))  # where the product rounds up to it
+    marks = torch.minimum(total * uniforms[:, None], below)
+    ids = torch.searchsorted(cumulative, marks, right=True)[:, 0]
+    return ids.clamp_(max=law.shape[-1] - 1)
+
+
+def finite_rows(values: Tensor) -> Tensor:
+    """Return whether each row sums to a number; [n] of bool from [n, V]."""
+    return values.sum(dim=-1).isfinite()

@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.drafters.protocol import Proposal
+from engine.drafters.queued import QueuedDraft, spread
 from engine.penalties import adjusted
 from engine.sampling import draw, probabilities, sound_ids, sound_law
 from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
     from engine.drafters.protocol import Context, DraftRequest
     from engine.models.transformer import LowerRows
+
+
+def begin_draft(
+    context: Context, request: DraftRequest, vocabulary: int, support: Tensor | None = None
+) -> Draft | QueuedDraft:
+    """Return a draft for this request: one that stays on the device, if that is asked for."""
+    kind = Draft if request.queue is None else QueuedDraft
+    return kind(context, request, vocabulary, support)
 
 
 class Draft:
@@ -55,6 +66,20 @@ class Draft:
         """Whether as many tokens were drawn as were asked for."""
         return len(self.tokens) >= self._request.k
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be drawn."""
+        return self._unsure or self.full
+
+    @property
+    def newest(self) -> list[int]:
+        """The last token drawn, as a pass reads it."""
+        return self.tokens[-1:]
+
+    def fed(self, tokens: Sequence[int]) -> Sequence[int]:
+        """Return ids of the text as a pass reads them."""
+        return tokens
+
     def extend(self, logits: Tensor) -> int | None:
         """Draw the next token from logits [1, V] or [1, R]; None where the drafter is unsure.
 
@@ -71,7 +96,7 @@ class Draft:
         else:
             law = sound_law(probabilities(scores, sampling), "drafter")
             column = draw(law[0], request.uniforms[len(self.tokens)])
-            self._laws.append(self._spread(law))
+            self._laws.append(spread(law, self._support, self._vocabulary))
         token = column if self._support is None else int(self._support[column])
         self.tokens.append(token)
         return token
@@ -93,11 +118,3 @@ class Draft:
             return False
         wide = logits if logits.dtype == torch.float64 else logits.float()
         return float(torch.softmax(wide, dim=-1).amax()) < request.confidence
-
-    def _spread(self, law: Tensor) -> Tensor:
-        """Put a law over some ids into the target's vocabulary; [1, V] from [1, R]."""
-        if self._support is None:
-            return law
-        full = torch.zeros(1, self._vocabulary, dtype=law.dtype, device=law.device)
-        full[:, self._support] = law
-        return full

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.drafters.drafting import Draft
+from engine.drafters.drafting import begin_draft
 from engine.drafters.names import EARLY
 from engine.drafters.protocol import Proposal
 from engine.models.transformer import LowerRows
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from engine.drafters.protocol import Context, DraftRequest
+    from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
     from engine.models.transformer import Transformer
     from engine.trace.events import ModelInfo
 
@@ -48,21 +48,19 @@ class EarlyExitDrafter:
     def prepare(self, context: Context, stopped: Callable[[], bool]) -> None:
         """Nothing to read: the target's prefill has filled its lower layers too."""
 
-    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal | QueuedProposal:
         """Draft up to k tokens; each is run through the lower layers before the next is drawn."""
         if request.k == 0:
             return Proposal(())
         target, cache = self._target, context.cache
         assert cache is not None, "early exit reads and writes the target's cache"
-        draft = Draft(context, request, target.vocabulary)
-        waiting: Sequence[int] = context.tokens[cache.length :]
+        draft = begin_draft(context, request, target.vocabulary)
+        waiting = draft.fed(context.tokens[cache.length :])
         rows: list[Tensor] = []  # one each, since the target's cache lacks one token only
-        while not draft.full:
+        while not draft.over:
             rows.append(target.run_lower(waiting, cache, self._layers, len(rows)))
-            token = draft.extend(target.logits(rows[-1]))
-            if token is None:
-                break
-            waiting = [token]
+            draft.extend(target.logits(rows[-1]))
+            waiting = draft.newest
         if not target.plan.rounds_alike:
             return draft.proposal()
         return draft.proposal(LowerRows(torch.cat(rows), self._layers))

@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch.nn import functional
 
 from engine.cache import KVCache, PagePool
-from engine.drafters.drafting import Draft
+from engine.drafters.drafting import begin_draft
 from engine.drafters.protocol import Proposal
 from engine.models.blocks import rms_norm
+from engine.models.settling import uploaded
 from engine.prefill import CHUNK, Stopped
 from engine.trace.events import DraftEnd
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.head_weights import HeadWeights
-    from engine.drafters.protocol import Context, DraftRequest
+    from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
     from engine.models.transformer import Transformer
     from engine.trace.events import ModelInfo
 
@@ -63,22 +65,20 @@ class HeadDrafter:
         """Make the prompt's slots, but for the last one, which the first round makes."""
         self._catch_up(context, len(context.tokens) - 2, stopped)
 
-    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal | QueuedProposal:
         """Draft up to k tokens, the first from the target's states, the others from its own."""
         if request.k == 0:
             return Proposal(())
         if len(context.tokens) < 2:  # a slot joins a token's state with the token after it
             return Proposal((), end=DraftEnd.TOO_SHORT)
         weights = self._weights
-        draft = Draft(context, request, self._target.vocabulary, weights.vocabulary)
+        draft = begin_draft(context, request, self._target.vocabulary, weights.vocabulary)
         x = self._catch_up(context, len(context.tokens) - 1, lambda: False)[-1:]
-        while not draft.full:
-            if draft.tokens:
-                x = self._slots(x, draft.tokens[-1:])
-            scores = self._target.score(x, weights.head, weights.output_norm)
-            if draft.extend(scores) is None:
-                break
-        return draft.proposal()
+        while True:
+            draft.extend(self._target.score(x, weights.head, weights.output_norm))
+            if draft.over:
+                return draft.proposal()
+            x = self._slots(x, draft.newest)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop the slots that the head fed to itself."""
@@ -105,14 +105,18 @@ class HeadDrafter:
             self._firm = end
         return x
 
-    def _slots(self, hidden: Tensor, tokens: Sequence[int]) -> Tensor:
+    def _slots(self, hidden: Tensor, tokens: Sequence[int] | Tensor) -> Tensor:
         """Run n slots that follow what is cached; [n, D] from [n, D] and the n next tokens."""
         weights, plan = self._weights, self._target.plan
-        n, width = len(tokens), plan.width(len(tokens))
-        pad = width - n
+        n = len(tokens)
+        pad = plan.width(n) - n
         if pad:
-            hidden = torch.nn.functional.pad(hidden, (0, 0, 0, pad))
-        embedded = self._target.embed([*tokens, *([0] * pad)])
+            hidden = functional.pad(hidden, (0, 0, 0, pad))
+        if isinstance(tokens, torch.Tensor):
+            ids = functional.pad(tokens, (0, pad)) if pad else tokens
+        else:
+            ids = uploaded([*tokens, *([0] * pad)], torch.long, plan.device)
+        embedded = self._target.embed(ids)
         epsilon = weights.block.epsilon
         joined = torch.cat(
             (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from engine.trace.events import DraftEnd
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from engine.models.transformer import LowerRows
     from engine.penalties import Seen
     from engine.sampling import Sampling
-    from engine.trace.events import DraftEnd, Match, ModelInfo
+    from engine.trace.events import Match, ModelInfo
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,46 @@ class Proposal:
     match: Match | None = None  # n-gram: where the tokens were copied from
     end: DraftEnd | None = None  # why there are fewer than were asked for
     lower: LowerRows | None = None  # early exit: what the verifying pass need not compute again
+
+    @property
+    def length(self) -> int:
+        """How many tokens were drafted."""
+        return len(self.tokens)
+
+
+@dataclass(frozen=True)
+class QueuedProposal:
+    """A round's draft that stands on the device, and that the host has not read."""
+
+    ids: Tensor  # [k], of which the first so many are proposed as the drafter was sure of
+    q_draft: Tensor | None = None  # [k, V]; None: one-hot at the ids
+    support: Tensor | None = None  # as in Proposal
+    sure: Tensor | None = None  # [k] of bool: whether to draw token i; None: it was not asked
+    sound: Tensor | None = None  # [k] of bool: whether token i was drawn from numbers; None: all
+    match: Match | None = None
+    end: DraftEnd | None = None  # why k is less than was asked for, where the drafter was sure
+    lower: LowerRows | None = None
+
+    @property
+    def length(self) -> int:
+        """How many tokens were drafted, proposed or not."""
+        return self.ids.shape[0]
+
+    def read(self, tokens: tuple[int, ...]) -> Proposal:
+        """Return the proposal that it turned out to be."""
+        count = len(tokens)
+        end = self.end if count == self.ids.shape[0] else DraftEnd.UNSURE
+        q_draft = None if self.q_draft is None else self.q_draft[:count]
+        if not count:
+            q_draft = None
+        return Proposal(
+            tokens,
+            q_draft,
+            None if q_draft is None else self.support,
+            match=self.match,
+            end=end,
+            lower=self.lower,
+        )
 
 
 @dataclass(frozen=True)
@@ -46,6 +88,9 @@ class DraftRequest:
     At most `k` tokens, by `sampling`; `uniforms[i]` draws token i. The draft ends early, before a
     draw, where the drafter's largest probability (at temperature 1) is below `confidence`; not
     before `k_min` tokens.
+
+    With `queue`, the uniforms stand on the device, and a drafter that works there reads nothing
+    back: it draws k tokens, says of each whether it was sure, and returns a QueuedProposal.
     """
 
     k: int
@@ -53,6 +98,7 @@ class DraftRequest:
     uniforms: Sequence[float] = ()
     k_min: int = 0
     confidence: float = 0.0
+    queue: Tensor | None = None  # [k] or more, float64
 
 
 class Drafter(Protocol):
@@ -74,11 +120,12 @@ class Drafter(Protocol):
         """Read the prompt ahead of the first round, so that no round's time contains it."""
         ...
 
-    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal | QueuedProposal:
         """Draft up to k tokens to follow `context.tokens`.
 
         It may stop before drawing another token; a token once drawn is in the proposal and will be
-        verified, or the law would be biased.
+        verified, or the law would be biased. A queued draft goes on, and `sure` says where it ends:
+        by the laws alone and never by what was drawn there.
         """
         ...
 

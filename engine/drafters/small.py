@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.cache import KVCache
-from engine.drafters.drafting import Draft
+from engine.drafters.drafting import begin_draft
 from engine.prefill import feed
 from engine.trace.events import DraftEnd
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from engine.drafters.protocol import Context, DraftRequest, Proposal
+    from engine.drafters.protocol import Context, DraftRequest, Proposal, QueuedProposal
     from engine.models.transformer import Transformer
     from engine.trace.events import ModelInfo
 
@@ -61,21 +61,19 @@ class SmallModelDrafter:
         if waiting:
             feed(self._model, waiting, self._cache, stopped=stopped)
 
-    def propose(self, context: Context, request: DraftRequest) -> Proposal:
+    def propose(self, context: Context, request: DraftRequest) -> Proposal | QueuedProposal:
         """Draft up to k tokens; each is fed before the next is drawn, the last one is not."""
         # the last token drawn is not fed, so it may stand just past this model's context
         room = max(0, self.info.context_length - len(context.tokens) + 1)
         asked = request.k
         if asked > room:  # at the end of the drafter's own context drafts get shorter, then stop
             request = replace(request, k=room)
-        draft = Draft(context, request, self._vocabulary)
-        waiting: Sequence[int] = context.tokens[self._cache.length :]
-        while not draft.full:
+        draft = begin_draft(context, request, self._vocabulary)
+        waiting = draft.fed(context.tokens[self._cache.length :])
+        while not draft.over:
             hidden = feed(self._model, waiting, self._cache)[-1:]
-            token = draft.extend(self._fit(self._model.logits(hidden)))
-            if token is None:
-                break
-            waiting = [token]
+            draft.extend(self._fit(self._model.logits(hidden)))
+            waiting = draft.newest
         proposal = draft.proposal()
         if asked > room and draft.full:
             return replace(proposal, end=DraftEnd.CONTEXT)

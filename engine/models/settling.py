@@ -1,12 +1,19 @@
-"""Where the host waits for the device, so that a measured time is that phase's own.
+"""Where the host waits for the device, and where it does not have to.
 
 A GPU works behind the host's back: a pass only queued would be paid for by whoever reads the next
-number. Phases that end with reading a number have waited already; the others end here.
+number, and whoever reads a number waits for all that was queued before it. Knows devices; no model.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
 
 
 def settle(device: torch.device) -> None:
@@ -15,3 +22,22 @@ def settle(device: torch.device) -> None:
         torch.cuda.synchronize(device)
     elif device.type == "mps":
         torch.mps.synchronize()
+
+
+def queues_rounds(device: torch.device) -> bool:
+    """Return whether a round on this device is queued whole and read once, at its end.
+
+    The one place where this is chosen. On a CPU reading is free and a draft may stop at once; MPS
+    has no float64, in which tokens are drawn, so there the host draws.
+    """
+    return device.type == "cuda"
+
+
+def uploaded(
+    values: Sequence[int] | Sequence[float], dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    """Return numbers of the host on the device, without waiting for what is queued there; [n]."""
+    here = torch.tensor(values, dtype=dtype)
+    if device.type != "cuda":
+        return here.to(device)
+    return here.pin_memory().to(device, non_blocking=True)
