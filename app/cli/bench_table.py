@@ -93,6 +93,28 @@ def _peers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _rounds(parser: argparse.ArgumentParser, *, repeats: int, drafters: list[str]) -> None:
+    """Add what benchmarks of whole rounds take."""
+    common(parser, repeats=repeats)
+    parser.add_argument(
+        "--drafter",
+        nargs="+",
+        default=drafters,
+        metavar="none|ngram|head|model:PATH|early:LAYERS",
+        help=f"one or more (default: {' '.join(drafters)})",
+    )
+    parser.add_argument("--k", type=whole(1), default=4, help="(default: 4)")
+    parser.add_argument(
+        "--temperature", type=number(0.0), default=0.0, help="0 is greedy (default: 0)"
+    )
+    parser.add_argument("--max-new-tokens", type=whole(4), default=48, metavar="N")
+    parser.add_argument("--prompt", metavar="TEXT", help="(default: a fixed one)")
+
+
+def _round_anatomy(parser: argparse.ArgumentParser) -> None:
+    _rounds(parser, repeats=5, drafters=["none", "ngram", "head"])
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -114,5 +136,12 @@ BENCHMARKS = (
         _peers,
         measure="engine.benchmarks.peers:measure",
         text="app.cli.bench_peers:text",
+    ),
+    Benchmark(
+        "round-anatomy",
+        "where the time of a round goes, phase by phase, and where that of its pass goes",
+        _round_anatomy,
+        measure="engine.benchmarks.round_anatomy:measure",
+        text="app.cli.bench_round_anatomy:text",
     ),
 )

@@ -7,6 +7,7 @@ computing the same pass has to do, so a share of it is a share of the limit.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +17,7 @@ from engine.models.layout import EMBEDDING, HEAD, expected_shapes
 
 if TYPE_CHECKING:
     from engine.benchmarks.limits import Limits
+    from engine.drafters.protocol import Drafter
     from engine.models.config import ModelConfig
     from engine.models.plans.protocol import Plan
     from engine.models.transformer import Transformer
@@ -63,6 +65,21 @@ def matrix_weights(config: ModelConfig, vocabulary: int) -> int:
 def weight_size(plan: Plan) -> int:
     """Return the bytes of one weight as the plan keeps it: tables are kept like matrices."""
     return plan.table(torch.zeros(1, 1)).element_size()
+
+
+def draft_bytes(drafter: Drafter | None, target: Transformer) -> int:
+    """Return the bytes of weights that drafting one token reads; a look-up reads none.
+
+    Of a small model with a head of its own, the embedding is counted as well.
+    """
+    size = weight_size(target.plan)
+    if drafter is None or drafter.info.kind == "ngram":
+        return 0
+    info = drafter.info
+    if info.kind == "early":
+        return size * matrix_weights(replace(target.config, layers=info.layers), target.vocabulary)
+    scored = info.vocabulary * info.width if info.kind == "head" else 0  # the target's own rows
+    return size * (info.parameters + scored)
 
 
 def cache_bytes(config: ModelConfig, positions: int, dtype: torch.dtype) -> int:

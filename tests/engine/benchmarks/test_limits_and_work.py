@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from engine import load_model
-from engine.benchmarks import limits as limits_module
+from engine import load_model, make_drafter
 from engine.benchmarks.limits import Limits, Rate, measure_limits, rate
-from engine.benchmarks.work import Work, matrix_weights, weight_size, work_of
+from engine.benchmarks.work import Work, draft_bytes, matrix_weights, weight_size, work_of
+from engine.models.layout import count_parameters
 from engine.models.plans.choice import choose_plan
 from engine.models.plans.packed import PackedPlan
 from tests.tiny_model import tiny_config, write_tiny_folder
@@ -56,6 +56,19 @@ def test_a_weight_is_as_large_as_the_plan_keeps_it() -> None:
         assert weight_size(choose_plan("packed", cpu)) == 2
 
 
+def test_drafting_reads_the_drafters_own_weights(tmp_path: Path) -> None:
+    target = load_model(write_tiny_folder(tmp_path / "target"), device="cpu", plan="eager")
+    small = write_tiny_folder(tmp_path / "small", width=16)
+    model = target.transformer
+    one_layer = LAYERS // 2 + model.vocabulary * 32
+    assert draft_bytes(None, model) == 0
+    assert draft_bytes(make_drafter("ngram", target), model) == 0
+    assert draft_bytes(make_drafter("early:1", target), model) == 4 * one_layer
+    drafter = make_drafter(f"model:{small}", target)
+    assert drafter is not None
+    assert draft_bytes(drafter, model) == 4 * count_parameters(tiny_config(width=16))
+
+
 def test_the_least_time_is_the_longer_of_reading_and_computing() -> None:
     work = Work(weight_bytes=2_000, cache_bytes=0, operations=3_000)
     assert work.read_ns(rates(1e9, 1e9)) == 2_000
@@ -68,9 +81,7 @@ def test_a_rate_is_of_the_quickest_sample() -> None:
     assert (found.best, found.median) == (2e11, 1e11)
 
 
-def test_limits_are_measured_with_every_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "_READ_BYTES", {"cpu": 2**16})
-    monkeypatch.setattr(limits_module, "_SIDE", {"cpu": 32})
+def test_limits_are_measured_with_every_library() -> None:
     found = measure_limits(torch.device("cpu"), samples=2)
     assert found.read.amount == 2**16
     assert {one.amount for one in found.products} == {2 * 32**3}
