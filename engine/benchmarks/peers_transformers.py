@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from engine.benchmarks.peers_timing import Arrivals
-from engine.errors import DraftscopeError
+from engine.errors import DraftscopeError, out_of_memory
 from engine.models.layout import expected_shapes
 from engine.models.rotary import frequencies
 
@@ -189,7 +189,12 @@ def _built(weights: Weights, end_tokens: Sequence[int]) -> Any:
     try:
         asked = transformers.AutoConfig.for_model(**_values(weights, end_tokens))
         model = transformers.AutoModelForCausalLM.from_config(asked, dtype=weights.plan.dtype)
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # the library has errors of its own for this
+        if out_of_memory(error):
+            raise DraftscopeError(
+                "The memory does not hold the models of transformers beside Draftscope's; measure "
+                "a smaller target."
+            ) from error
         raise DraftscopeError(
             f"transformers cannot build this {config.architecture} model ({error}); "
             "measure another target."
