@@ -25,9 +25,9 @@ from app.fonts import load_fonts
 from app.interrupts import Interrupts
 from app.logs import end_log, start_log
 from app.placement import place, remember
+from app.refreshing import Refreshing, View
 from app.sessions import Sessions
 from app.settings import Settings
-from app.throttle import Throttle
 from app.viewmodels.prompt import PromptState
 from app.views.acceptance import AcceptanceView
 from app.views.caches import CachesView
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.theme import Theme
+    from app.worker import Perform
 
-CHARTS_MS = 120  # figures that change faster cannot be read, and painting takes the engine's cores
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")  # Qt would abort without any
 
 log = logging.getLogger("draftscope")
@@ -63,11 +63,11 @@ class Options:
 class Program:
     """The assembled window. Tests build it as `run` does, and drive it."""
 
-    def __init__(self, app: QApplication, options: Options) -> None:
+    def __init__(self, app: QApplication, options: Options, engine: Perform | None = None) -> None:
         self.settings = Settings()
         load_fonts()
         self.appearance = Appearance(app, self.settings["view.theme"])
-        self.desk = Desk(speed=self.settings["view.speed"] or None)
+        self.desk = Desk(speed=self.settings["view.speed"] or None, engine=engine)
         self.export = Export()
         self.prompt = PromptView()
         self.strip = StripView()
@@ -85,7 +85,7 @@ class Program:
             "caches": caches,
         }
         self.shown = (self.strip, self.court, self.timeline, *self.charts)
-        self._charts_refresh = Throttle(self._refresh_charts, CHARTS_MS)
+        self.refreshing = Refreshing(self.strip, (self.court, self.timeline), self.charts)
         self.window = MainWindow(self.text, panels)
         self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
         self.choosing = Choosing(self.window, self.prompt, self.desk)
@@ -136,7 +136,7 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
-        self._charts_refresh.stop()
+        self.refreshing.stop()
         self.appearance.close()
         self.window.docks.close()
         return self.desk.close()
@@ -168,15 +168,24 @@ class Program:
         self.timeline.step_phase_requested.connect(self.deeds.step_phase)
         self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
 
-        for name, dock in self.window.docks.items():
-            if name != "prompt":
-                dock.visibilityChanged.connect(self._refresh)
+        acceptance, throughput, caches = self.charts
+        followers: dict[str, View] = {
+            "court": self.court,
+            "timeline": self.timeline,
+            "acceptance": acceptance,
+            "throughput": throughput,
+            "caches": caches,
+        }
+        for name, view in followers.items():
+            dock = self.window.docks[name]
+            dock.visibilityChanged.connect(partial(self.refreshing.catch_up, view))
 
     def _tie_desk(self) -> None:
         self.window.closing.connect(self.close)
+        self.window.restored.connect(self._refresh)
         self.appearance.theme_changed.connect(self._dress)
         self.desk.picture_changed.connect(self._refresh)
-        self.desk.cleared.connect(self._refresh_all)
+        self.desk.cleared.connect(self.refreshing.refresh_all)
         self.desk.state_changed.connect(self._show_state)
 
     def _dress(self, theme: Theme) -> None:
@@ -185,21 +194,7 @@ class Program:
             view.set_theme(theme)
 
     def _refresh(self) -> None:
-        """Repaint once a tick what can be seen; a hidden panel catches up when it is shown."""
-        for view in (self.strip, self.court, self.timeline):
-            if view.isVisible():
-                view.refresh()
-        self._charts_refresh.ask()
-
-    def _refresh_all(self) -> None:
-        """Let no panel paint what it kept of a document that is gone, seen or not."""
-        for view in self.shown:
-            view.refresh()
-
-    def _refresh_charts(self) -> None:
-        for view in self.charts:
-            if view.isVisible():
-                view.refresh()
+        self.refreshing.follow(live=self.desk.presentation.live)
 
     def _show_state(self) -> None:
         self.deeds.refresh()

@@ -27,7 +27,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.desk import DeskState, Waiting, in_words, model_in_words, settings_in_words
+from app.viewmodels.desk import DeskState, Waiting, model_in_words, showing
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from engine.control import Control
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 
     from app.messages import Job, Reply
     from engine.request import RunRequest
+    from app.worker import Perform
     from engine.trace.events import Settings
 
-TICK_MS, LIVE_TICK_MS = 16, 33  # as rounds come, each picture takes time from the engine's cores
+TICK_MS = 16
+LIVE_TICK_MS = 34  # as rounds come: at most 30 pictures a second, each costs the engine time
 LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
 
 
@@ -48,6 +50,13 @@ class Desk(QObject):
     """Owns the document, the presentation and the lanes; the one who changes them.
 
     Attributes
+    Parameters
+    ----------
+    speed
+        Of the presentation; None: as rounds come.
+    engine
+        As in `Lanes`.
+
     ----------
     document, presentation
         What the panels show.
@@ -67,13 +76,13 @@ class Desk(QObject):
     opened = Signal(object)  # Path, once the whole file is read
     saved = Signal(object)  # Path
 
-    def __init__(self, *, speed: float | None = None) -> None:
+    def __init__(self, *, speed: float | None = None, engine: Perform | None = None) -> None:
         super().__init__()
         self.document = Document()
         self.presentation = Presentation(self.document, speed=speed)
         self.state = DeskState()
         self.source: Path | None = None
-        self._lanes = Lanes()
+        self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._opening: OpenSession | None = None  # takes the picture over with its first events
@@ -331,20 +340,7 @@ class Desk(QObject):
 
     def _update(self, **changes: object) -> None:
         held = replace(self.state, **self._lanes.activity(), **changes)  # type: ignore[arg-type]  # names of fields, by keyword
-        state = replace(
-            held,
-            stopping=held.stopping and (held.running or held.loading),
-            playing=self.presentation.playing,
-            at_end=self.presentation.at_end,
-            has_events=bool(self.document.events),
-            has_rounds=bool(self.document.rounds),
-            finished=self.document.finished is not None,
-            can_save=self.source is not None and bool(self.document.events),
-            shown=in_words(self.document),
-            settings=settings_in_words(self.document),
-            engine_wait=held.engine_wait if held.running or held.loading else None,
-            fetch_wait=held.fetch_wait if held.fetching else None,
-        )
+        state = showing(held, self.document, self.presentation, kept=self.source is not None)
         if state != self.state:
             self.state = state
             self.state_changed.emit()

@@ -5,12 +5,17 @@ Knows which job goes where. Knows neither a document nor what an answer means.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from app.inbox import Inbox
 from app.jobs import EngineJobs, FileJobs
 from app.messages import FetchModel, Job, LoadModels, OpenSession, Reply, Run
 from app.worker import Lane
+
+if TYPE_CHECKING:
+    from app.worker import Perform
 
 _ACTIVITIES: dict[str, type[Job]] = {
     "running": Run,
@@ -24,14 +29,19 @@ class Lanes(QObject):
     """One lane for the engine, one for files, one for what comes over the network.
 
     So a file opens while the engine runs, and a run begins while a model is fetched.
+
+    Parameters
+    ----------
+    engine
+        Performs loads and runs in the engine's place; None: the engine does.
     """
 
     inbox_filled = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, engine: Perform | None = None) -> None:
         super().__init__()
         self.inbox: Inbox[Reply] = Inbox()
-        self._engine = Lane("engine", EngineJobs(), self.inbox)
+        self._engine = Lane("engine", engine or EngineJobs(), self.inbox)
         self._files = Lane("files", FileJobs(), self.inbox)
         self._network = Lane("network", FileJobs(), self.inbox)
         self._all = (self._engine, self._files, self._network)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,15 +22,19 @@ class Throttle(QObject):
         What is wished for.
     interval_ms
         Least time between two.
+    lag_ms
+        How much longer the first rest is than the others: several throttles that were asked
+        together then act one after the other, not all in one turn of the thread.
     """
 
-    def __init__(self, act: Callable[[], None], interval_ms: int) -> None:
+    def __init__(self, act: Callable[[], None], interval_ms: int, lag_ms: int = 0) -> None:
         super().__init__()
         self._act = act
         self._asked = False
+        self._interval_ms, self._lag_ms = interval_ms, lag_ms
         self._rest = QTimer(self)
+        self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setSingleShot(True)
-        self._rest.setInterval(interval_ms)
         self._rest.timeout.connect(self._go_on)
 
     def ask(self) -> None:
@@ -38,8 +42,14 @@ class Throttle(QObject):
         if self._rest.isActive():
             self._asked = True
         else:
-            self._rest.start()
+            self._rest.start(self._interval_ms + self._lag_ms)
             self._act()
+
+    def act(self) -> None:
+        """Act now, whenever it was done last; a wish that waited is granted by that."""
+        self._asked = False
+        self._rest.start(self._interval_ms + self._lag_ms)
+        self._act()
 
     def stop(self) -> None:
         """Act no more on what was asked so far."""
@@ -49,4 +59,5 @@ class Throttle(QObject):
     def _go_on(self) -> None:
         if self._asked:
             self._asked = False
-            self.ask()
+            self._rest.start(self._interval_ms)
+            self._act()

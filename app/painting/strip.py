@@ -60,6 +60,7 @@ def paint_strip(
     *,
     scroll: float = 0.0,
     highlights: Highlights = NO_HIGHLIGHTS,
+    part: QRectF | None = None,
 ) -> int:
     """Paint the rows of a layout that lie in `rect` and return how many items were painted.
 
@@ -71,19 +72,29 @@ def paint_strip(
         The chips, laid out.
     scroll
         Distance from the first row's top to the top of `rect`.
+    part
+        Paint only this part of `rect`: what lies outside stands as it was painted before.
     """
-    first = max(0, int(scroll // layout.row_height))
-    last = min(len(layout.rows), int((scroll + rect.height()) // layout.row_height) + 1)
+    whole = rect.adjusted(-_RING, 0, _RING, 0)
+    clip = whole if part is None else whole.intersected(part)
+    top, bottom = (scroll + edge - rect.top() for edge in (clip.top(), clip.bottom()))
+    # Rings alone stand on the lower edge of a row.
+    first = max(0, int((top + layout.inset) // layout.row_height))
+    last = min(len(layout.rows), int(bottom // layout.row_height) + 1)
+    left, right = (
+        edge - rect.left() for edge in (clip.left() - layout.em, clip.right() + layout.em)
+    )
     painter.save()
-    painter.setClipRect(rect.adjusted(-_RING, 0, _RING, 0))
+    painter.setClipRect(clip)
     painter.translate(rect.left(), rect.top() - scroll)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # of each chip by itself
     work = _Work(painter, layout, chips, theme, highlights)
     for row in range(first, last):
         for placed in layout.rows[row]:
-            work.paint(row, placed)
-    for row in range(first, last):
+            if placed.right >= left and placed.left <= right:
+                work.paint(row, placed)
+    for row in range(max(0, first - 1), last):
         work.outline(row)
     painter.restore()
     return work.items

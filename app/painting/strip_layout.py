@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from app.painting.strip_changes import first_change
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.painting.strip_changes import Changed
     from app.viewmodels.chips import Chip, Fragment, FragmentKind
 
 LINE_HEIGHT = 1.7  # of the font's size, so that marks and boxes have air
@@ -115,8 +118,8 @@ class StripLayout:
     def _clear(self) -> None:
         self.rows, self._first_chip, self._soft, self._count = [[]], [0], [False], 0
 
-    def update(self, chips: Sequence[Chip], first: int) -> int:
-        """Lay out `chips` again from index `first` on; return the first row that may differ."""
+    def update(self, chips: Sequence[Chip], first: int) -> Changed:
+        """Lay out `chips` again from index `first` on; return what differs by that."""
         self._count = min(self._count, first)
         row = self.row_of(self._count) if self._count else 0
         # A row begins where it does because of a fragment at most one row further: one that did
@@ -125,6 +128,7 @@ class StripLayout:
         while row > 0 and self._opens_inside_a_chip(row):
             row -= 1
         begin = self._first_chip[row] if row else 0
+        before = self.rows[row:]
         del self.rows[row:], self._first_chip[row:]
         soft = self._soft[row]
         del self._soft[row:]
@@ -133,7 +137,7 @@ class StripLayout:
             self._place(index, chips[index])
         self.laid_out += len(chips) - begin
         self._count = len(chips)
-        return row
+        return first_change(before, self.rows[row:], first, row)
 
     def _opens_inside_a_chip(self, row: int) -> bool:
         above = self.rows[row - 1]
@@ -278,9 +282,14 @@ class StripLayout:
             parts += [(row, one) for one in self.rows[row] if one.chip == chip]
         return parts
 
+    @property
+    def inset(self) -> float:
+        """Distance from a row's top and bottom to what fills and marks enclose."""
+        return self.row_height * 0.12
+
     def box(self, row: int, placed: Placed) -> QRectF:
         """Return the rectangle that fills and marks enclose, below the layout's origin."""
-        inset = self.row_height * 0.12
+        inset = self.inset
         top = row * self.row_height + inset
         return QRectF(placed.left, top, placed.right - placed.left, self.row_height - 2 * inset)
 

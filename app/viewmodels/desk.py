@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.viewmodels.settings_words import settings_words
@@ -10,6 +10,7 @@ from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
+    from app.viewmodels.presentation import Presentation
     from engine.trace.events import ModelInfo
 
 _REASONS = {
@@ -69,6 +70,36 @@ class DeskState:
     def moving(self) -> bool:
         """Whether the picture moves by itself, or will with the next round."""
         return self.playing and (self.running or not self.at_end)
+
+
+def showing(
+    held: DeskState, document: Document, presentation: Presentation, *, kept: bool
+) -> DeskState:
+    """Return a state with what is on show in it, and nothing waited for that does not go on.
+
+    While rounds are shown as they come, what changes with each of them stands still: no action
+    and no word depends on it then, and whoever follows the state has nothing to do.
+
+    Parameters
+    ----------
+    kept
+        Whether a file holds what is on show.
+    """
+    streaming = held.running and presentation.live and not held.stopping
+    return replace(
+        held,
+        stopping=held.stopping and held.busy,
+        playing=presentation.playing,
+        at_end=not streaming and presentation.at_end,
+        has_events=bool(document.events),
+        has_rounds=bool(document.rounds),
+        finished=document.finished is not None,
+        can_save=kept and bool(document.events),
+        shown="" if streaming else in_words(document),
+        settings=settings_in_words(document),
+        engine_wait=held.engine_wait if held.busy else None,
+        fetch_wait=held.fetch_wait if held.fetching else None,
+    )
 
 
 def in_words(document: Document) -> str:

@@ -80,10 +80,19 @@ class AcceptanceView(QWidget):
         self.readings.set_readings(self._model.readings)
         self.notice.say(self._model.notice)
         self.short.say(self._model.short)
-        self.positions.set_chart(self._model.positions)
-        self.lengths.set_chart(self._model.lengths)
-        curves = (100 * self._model.cumulative, 100 * self._model.rolling)
-        self.over_time.set_values(curves, top=100.0, note=self._model.note)
+        self._fill_charts()
+
+    def _fill_charts(self) -> None:
+        """Show what has changed in the charts that are to be seen."""
+        if self._model is None:
+            return
+        if not self.positions.isHidden():
+            self.positions.set_chart(self._model.positions)
+        if not self.lengths.isHidden():
+            self.lengths.set_chart(self._model.lengths)
+        if not self.over_time.isHidden():
+            curves = (100 * self._model.cumulative, 100 * self._model.rolling)
+            self.over_time.set_values(curves, top=100.0, note=self._model.note)
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
@@ -106,3 +115,4 @@ class AcceptanceView(QWidget):
         self.tabs.setVisible(not wide)
         for i, chart in enumerate((self.positions, self.over_time, self.lengths)):
             chart.setVisible(wide or i == self.tabs.currentIndex())
+        self._fill_charts()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QComboBox,
@@ -55,6 +55,7 @@ class MainWindow(QMainWindow):
     speed_requested = Signal(object)  # float, or None for as it comes
     recent_requested = Signal(object)  # Path
     file_dropped = Signal(object)  # Path
+    restored = Signal()  # no longer minimised
     closing = Signal()
 
     def __init__(self, text: QWidget, panels: Mapping[str, QWidget]) -> None:
@@ -150,6 +151,12 @@ class MainWindow(QMainWindow):
         self._toolbar.setToolButtonStyle(
             styles.ToolButtonTextBesideIcon if wide else styles.ToolButtonIconOnly
         )
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Tell when the window is to be seen again."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange and not self.isMinimized():
+            self.restored.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Hide at once, then let everything end."""

@@ -187,6 +187,8 @@ class Plot(QWidget):
             curve.setData(np.arange(1.0, len(one) + 1), clean)
         self._note.setText("" if shown else note)
         self._note.setVisible(not shown and bool(note))
+        # The view's matrix follows its range with the next paint, which then asks for one more.
+        self.canvas.scene().prepareForPaint()
         if self._inspected is not None:
             self.inspect(min(self._inspected, self._rounds - 1))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QRegion
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.fonts import base_points, code_font, ui_font
@@ -20,6 +20,7 @@ from app.viewmodels.strip import StripModel
 if TYPE_CHECKING:
     from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
 
+    from app.painting.strip_changes import Changed
     from app.theme import Theme
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
@@ -29,7 +30,7 @@ MARGIN = 18
 DEFAULT_POINTS = 14.0
 LEAST_POINTS, MOST_POINTS = 8.0, 72.0
 _ZOOM = 1.1
-OVERHANG = 4  # rings and ticks stand out of their row by less than this
+OVERHANG = 4  # what belongs to a row stands out of it by less than this
 
 
 class StripArea(QAbstractScrollArea):
@@ -62,6 +63,7 @@ class StripArea(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document from now on, as far as the presentation has come."""
@@ -93,9 +95,9 @@ class StripArea(QAbstractScrollArea):
         first = self._model.refresh()
         chips = self._model.chips
         if first < len(chips) or len(chips) != self._layout.count:
-            row = self._layout.update(chips, first)
+            changed = self._layout.update(chips, first)
             self._adjust_range()
-            self._update_from(row)
+            self._update_from(changed)
         if self._model.notice != self._notice:
             self._notice = self._model.notice
             self._adjust_range()
@@ -170,25 +172,26 @@ class StripArea(QAbstractScrollArea):
             bar.setValue(bar.value() + rect.bottom() - self.viewport().height() + room)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rows that the event touches."""
-        with QPainter(self.viewport()) as painter:
-            self._paint(painter, QRectF(event.rect()))
-
-    def _paint(self, painter: QPainter, rect: QRectF) -> None:
-        painter.fillRect(rect, QColor(self._theme.base))
+        """Paint what the event touches: each rectangle of it by itself, not what lies between."""
         self.painted_items = 0
+        with QPainter(self.viewport()) as painter:
+            for rect in event.region():
+                self._paint(painter, QRectF(rect))
+
+    def _paint(self, painter: QPainter, part: QRectF) -> None:
+        painter.setClipRect(part)
+        painter.fillRect(part, QColor(self._theme.base))
         if self._model is None:
             return
-        rect.setLeft(MARGIN)
-        rect.setRight(self.viewport().width() - MARGIN)
-        self.painted_items = paint_strip(
+        self.painted_items += paint_strip(
             painter,
-            rect,
+            QRectF(self.viewport().rect()).adjusted(MARGIN, 0, -MARGIN, 0),
             self._layout,
             self._model.chips,
             self._theme,
-            scroll=self._offset() + rect.top() - MARGIN,
+            scroll=self._offset() - MARGIN,
             highlights=self._highlights(),
+            part=part,
         )
         self._paint_notice(painter)
 
@@ -224,18 +227,30 @@ class StripArea(QAbstractScrollArea):
     def _scrolled(self, value: int) -> None:
         if not self._adjusting:
             self._following = value >= self.verticalScrollBar().maximum() - 2
-        self.viewport().update()
+
+    def scrollContentsBy(self, across: int, down: int) -> None:
+        """Move what is painted, where pixels fall on pixels; only what comes in is painted."""
+        sharp = (down * self.devicePixelRatioF()).is_integer()
+        if sharp and abs(down) < self.viewport().height() and self._layout.count:
+            self.viewport().scroll(0, down)
+        else:
+            self.viewport().update()
 
     def _offset(self) -> float:
         return float(self.verticalScrollBar().value())
 
-    def _update_from(self, row: int) -> None:
-        """Ask for a painting from a row down."""
-        top = int(row * self._layout.row_height + MARGIN - self._offset()) - OVERHANG
-        below = self.viewport().rect()
-        below.setTop(max(0, top))
-        if below.height() > 0:
-            self.viewport().update(below)
+    def _update_from(self, changed: Changed) -> None:
+        """Ask for a painting of the rest of a row and of all rows below."""
+        line = round(self._layout.row_height)
+        over = min(OVERHANG, int(self._layout.inset))  # what is in the row above stays out of it
+        top = changed.row * line + MARGIN - round(self._offset()) - over
+        area = self.viewport().rect()
+        rest = QRect(area)
+        rest.setLeft(max(0, int(MARGIN + changed.left - self._layout.em)))
+        rest.setTop(top)
+        rest.setHeight(line)
+        below = QRect(0, rest.bottom() + 1, area.width(), max(0, area.bottom() - rest.bottom()))
+        self.viewport().update(QRegion(rest & area) | QRegion(below & area))
 
     def _highlights(self) -> Highlights:
         told = next((ref for ref in (self.hovered, self.focused, self.pinned) if ref), None)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QToolButton, QWid
 
 from app.actions import ACTIONS
 from app.compose import Options, Program
+from app.refreshing import PANEL_MS, is_seen
 from app.settings import Settings
 from app.viewmodels.prompt import PromptState
 from app.viewmodels.refs import TokenRef
@@ -200,6 +201,27 @@ def test_hidden_panel_catches_up_when_shown(
     wait_until(lambda: not program.desk.ticking)
     assert refreshed == []
     program.window.docks["acceptance"].show()
+    program.window.docks["acceptance"].raise_()
+    wait_until(lambda: bool(refreshed))
+
+
+def test_panel_behind_another_ones_tab_does_nothing_until_it_is_raised(
+    open_program: Callable[..., Program], session_file: Path
+) -> None:
+    program = open_program(open_path=session_file)
+    wait_until(lambda: len(program.desk.document.rounds) == 9)
+    docks, caches = program.window.docks, program.charts[2]
+    docks["timeline"].raise_()
+    wait_until(lambda: not is_seen(caches))
+    assert caches.isVisible()  # as Qt sees it
+    refreshed: list[int] = []
+    caches.refresh = lambda: refreshed.append(1)  # type: ignore[method-assign]  # a count
+    program.desk.seek(3)
+    program.desk.seek(8)
+    wait_until(lambda: not program.desk.ticking)
+    QTest.qWait(2 * PANEL_MS)
+    assert refreshed == []
+    docks["caches"].raise_()
     wait_until(lambda: bool(refreshed))
 
 

@@ -1,0 +1,134 @@
+"""How smooth the window stays while tokens stream in faster than any engine makes them.
+
+Knows a window, a source of rounds and what to watch. Knows no model and no torch.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from app.benchmarks.frames import Frames
+from app.benchmarks.recorded import write_long_run
+from app.benchmarks.stage import application, own_folders, settle, surfaces, wait, window
+from app.benchmarks.streaming import Streaming
+from app.viewmodels.prompt import PromptState
+
+if TYPE_CHECKING:
+    from app.compose import Program
+
+TOKENS_PER_SECOND = 2000.0
+SECONDS = 10.0
+LONG_TRACE_ROUNDS = 100_000
+
+
+@dataclass(frozen=True)
+class StreamReport:
+    """The window while tokens stream.
+
+    Attributes
+    ----------
+    tokens_per_second, seconds
+        What streamed, over how long.
+    longest_gap_ms, p99_gap_ms, p50_gap_ms
+        Between two turns of the window's thread; a timer asks for one every millisecond.
+    cpu_share
+        Of one core, by the window's thread.
+    paints_per_second
+        Of each surface.
+    shown_rounds, rounds
+        How many were on show in the end, of how many.
+    """
+
+    platform: str
+    tokens_per_second: float
+    seconds: float
+    longest_gap_ms: float
+    p99_gap_ms: float
+    p50_gap_ms: float
+    cpu_share: float
+    paints_per_second: dict[str, float]
+    shown_rounds: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class OpenReport:
+    """Opening a long trace in the window.
+
+    Attributes
+    ----------
+    first_picture_s
+        From the wish to the first paint of the text with rounds in it.
+    whole_s
+        Until the whole file is read and its last round could be shown.
+    longest_gap_ms
+        Between two turns of the window's thread meanwhile.
+    """
+
+    rounds: int
+    file_bytes: int
+    first_picture_s: float
+    whole_s: float
+    longest_gap_ms: float
+
+
+def stream(tokens_per_second: float = TOKENS_PER_SECOND, seconds: float = SECONDS) -> StreamReport:
+    """Stream tokens into the window with every panel open."""
+    source = Streaming(tokens_per_second, seconds)
+    application()
+    with own_folders(), window(source) as program:
+        frames = Frames(surfaces(program))
+        presentation = program.desk.presentation
+        program.deeds.set_speed(None)
+        program.desk.run("recorded", PromptState(prompt="recorded", baseline=False).request)
+        frames.start()
+        wait(lambda: not program.desk.state.running and presentation.at_end, "the stream")
+        frames.stop()
+        settle(0.5)
+        emitted = program.desk.document.statistics.figures().emitted
+        return StreamReport(
+            platform=QGuiApplication.platformName(),
+            tokens_per_second=emitted / frames.seconds,
+            seconds=frames.seconds,
+            longest_gap_ms=frames.gap_ms(1.0),
+            p99_gap_ms=frames.gap_ms(0.99),
+            p50_gap_ms=frames.gap_ms(0.5),
+            cpu_share=frames.cpu_share,
+            paints_per_second=frames.rates(),
+            shown_rounds=presentation.visible_rounds(),
+            rounds=source.rounds,
+        )
+
+
+def open_long_trace(rounds: int = LONG_TRACE_ROUNDS) -> OpenReport:
+    """Write a long trace into a folder of its own, then open it in the window."""
+    application()
+    with tempfile.TemporaryDirectory(prefix="draftscope-bench-") as scratch:
+        path = Path(scratch) / "long.jsonl"
+        size = write_long_run(path, rounds)
+        with own_folders(), window() as program:
+            return _open(program, path, rounds, size)
+
+
+def _open(program: Program, path: Path, rounds: int, size: int) -> OpenReport:
+    frames = Frames({"strip": program.strip.viewport()})
+    desk = program.desk
+    ended: list[float] = []
+    desk.opened.connect(lambda _: ended.append(time.perf_counter()))
+    program.deeds.set_speed(None)
+    frames.start()
+    begin = time.perf_counter()
+    desk.open(path)
+    wait(lambda: desk.state.has_rounds, "the first round")
+    before = frames.paints["strip"]
+    wait(lambda: frames.paints["strip"] > before, "the first picture")
+    first = time.perf_counter() - begin
+    wait(lambda: bool(ended), "the whole file")
+    frames.stop()
+    return OpenReport(rounds, size, first, ended[0] - begin, frames.gap_ms(1.0))

@@ -1,0 +1,102 @@
+"""When each panel takes in what is new: the text with each picture, the others as eyes can follow.
+
+Knows that views can be refreshed and whether they are seen. Knows nothing of what they show.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QPoint, QRect
+
+from app.throttle import Throttle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+
+class View(Protocol):
+    """A widget that follows a document."""
+
+    def refresh(self) -> None:
+        """Show what has changed since the last call."""
+
+    def isVisible(self) -> bool:
+        """As of any widget."""
+
+    def window(self) -> QWidget:
+        """As of any widget."""
+
+    def rect(self) -> QRect:
+        """As of any widget."""
+
+    def mapTo(self, parent: QWidget, pos: QPoint) -> QPoint:
+        """As of any widget."""
+
+
+PANEL_MS = 200  # figures that change faster cannot be read, and painting takes the engine's time
+LAG_MS = 35  # between two panels, so that no turn of the thread paints them all
+
+
+class Refreshing:
+    """Refreshes panels, seen ones alone, each at its own rate.
+
+    Parameters
+    ----------
+    text
+        Refreshed with every picture.
+    lively
+        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, five
+        times a second while rounds are shown as they come.
+    calm
+        Panels of figures: five times a second at most.
+    """
+
+    def __init__(self, text: View, lively: Sequence[View], calm: Sequence[View]) -> None:
+        self._text = text
+        self._all = (text, *lively, *calm)
+        self._throttles = {
+            view: Throttle(partial(refresh_seen, view), PANEL_MS, at * LAG_MS)
+            for at, view in enumerate((*lively, *calm))
+        }
+        self._lively = frozenset(lively)
+
+    def follow(self, *, live: bool) -> None:
+        """Take in a new picture; `live`: rounds are shown as they come."""
+        refresh_seen(self._text)
+        for view, throttle in self._throttles.items():
+            if view in self._lively and not live:
+                throttle.act()
+            else:
+                throttle.ask()
+
+    def catch_up(self, view: View, seen: bool) -> None:
+        """Refresh a panel that has just come to be seen."""
+        if seen:
+            view.refresh()
+
+    def refresh_all(self) -> None:
+        """Let no panel paint what it kept of a document that is gone, seen or not."""
+        for view in self._all:
+            view.refresh()
+
+    def stop(self) -> None:
+        """Refresh no more."""
+        for throttle in self._throttles.values():
+            throttle.stop()
+
+
+def refresh_seen(view: View) -> None:
+    """Refresh a view if any of it is seen."""
+    if is_seen(view):
+        view.refresh()
+
+
+def is_seen(view: View) -> bool:
+    """Whether a view is in its window; for Qt, a dock behind another one's tab is visible."""
+    window = view.window()
+    box = QRect(view.mapTo(window, QPoint(0, 0)), view.rect().size())
+    return view.isVisible() and not window.isMinimized() and box.intersects(window.rect())
