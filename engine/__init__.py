@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.drafters.protocol import Context, Drafter, DraftRequest, Proposal
     from engine.errors import DraftscopeError
     from engine.loading import LoadedModel, LoadingCancelled, load_model, make_drafter
-    from engine.request import RunRequest
+    from engine.request import Observation, RunRequest
     from engine.sampling import Sampling, draw, probabilities
     from engine.session import Session, generate
     from engine.trace.events import Event, Fate, ModelInfo, Round, Settings
@@ -50,6 +50,7 @@ _HOME = {
     "LoadedModel": "engine.loading",
     "LoadingCancelled": "engine.loading",
     "ModelInfo": "engine.trace.events",
+    "Observation": "engine.request",
     "Proposal": "engine.drafters.protocol",
     "Purpose": "engine.uniforms",
     "Round": "engine.trace.events",
@@ -89,6 +90,7 @@ __all__ = [
     "LoadedModel",
     "LoadingCancelled",
     "ModelInfo",
+    "Observation",
     "Proposal",
     "Purpose",
     "Round",

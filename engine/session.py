@@ -9,7 +9,7 @@ from msgspec import structs
 from engine.control import Control
 from engine.errors import DraftscopeError
 from engine.loading import make_drafter
-from engine.request import RunRequest
+from engine.request import Observation, RunRequest
 from engine.run import Run
 from engine.trace.events import FinishReason, Round, RunFinished, Settings
 
@@ -91,6 +91,7 @@ def generate(
     max_new_tokens: int = 128,
     raw: bool = False,
     settings: Settings | None = None,
+    top_n: int = Observation.usual,
 ) -> Iterator[Round]:
     """Decode a prompt and yield its rounds: the engine in one call.
 
@@ -109,6 +110,8 @@ def generate(
         Where the text ends at the latest.
     settings
         Top-k, penalties and the rest, in place of `k` and `temperature`; their drafter is ignored.
+    top_n
+        Rows kept of each law; `Observation.off` for those who only want the text.
 
     Yields
     ------
@@ -132,6 +135,7 @@ def generate(
         seed=seed,
         max_new_tokens=max_new_tokens,
         probes=False,
+        top_n=top_n,
     )
     last: Event | None = None
     for event in session.run(request):

@@ -19,7 +19,7 @@ from engine.errors import DraftscopeError
 from engine.models.layout import count_parameters
 from engine.models.plans.choice import choose_plan
 from engine.models.transformer import Transformer
-from engine.request import RunRequest
+from engine.request import Observation, RunRequest
 from engine.session import raise_failure
 from engine.trace.events import Round, Settings
 
@@ -56,7 +56,12 @@ def decode(
     """
     settings = Settings(drafter=drafter, k=0 if drafter == "none" else k, temperature=0.0)
     request = RunRequest(
-        prompt=prompt, settings=settings, raw=raw, max_new_tokens=limit, probes=False, top_n=0
+        prompt=prompt,
+        settings=settings,
+        raw=raw,
+        max_new_tokens=limit,
+        probes=False,
+        top_n=Observation.off,
     )
     arrivals = Arrivals()
     rounds_ns = 0
