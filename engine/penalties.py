@@ -31,15 +31,16 @@ class Seen:
         self.vocabulary = vocabulary
         self.prompt = torch.zeros(vocabulary, dtype=torch.bool, device=device)  # [V]
         self.output = torch.zeros(vocabulary, device=device)  # [V], times emitted
-        known = [token for token in prompt if token < vocabulary]
-        if known:
-            self.prompt[known] = True
+        self.prompt.index_fill_(0, self._known(prompt), True)
 
     def extend(self, ids: Iterable[int]) -> None:
         """Count emitted ids."""
-        known = [token for token in ids if token < self.vocabulary]
-        index = uploaded(known, torch.long, self.output.device)
+        index = self._known(ids)
         self.output.index_add_(0, index, torch.ones_like(index, dtype=self.output.dtype))
+
+    def _known(self, ids: Iterable[int]) -> Tensor:
+        known = [token for token in ids if token < self.vocabulary]
+        return uploaded(known, torch.long, self.output.device)
 
 
 def adjusted(

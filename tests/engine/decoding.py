@@ -63,6 +63,7 @@ def decode(
     drafter_sampling: Sampling | None = None,
     k_min: int = 0,
     confidence: float = 0.0,
+    queued: bool | None = None,
 ) -> tuple[list[int], list[Round], Decoder]:
     """Run a decoder to its end; check invariant 1 on the way."""
     sequence = Sequence(target.transformer, target.transformer.new_pool(), prompt)
@@ -72,7 +73,7 @@ def decode(
     limits = Limits(len(prompt), count, target.info.context_length, ends)
     stream = TextStream(target.tokenizer, stops)
     choice = Choice(drafter, k, sampling, drafter_sampling, k_min, confidence)
-    decoder = Decoder(sequence, target.tokenizer, stream, choice, limits, seed=seed)
+    decoder = Decoder(sequence, target.tokenizer, stream, choice, limits, seed=seed, queued=queued)
     rounds = []
     for one in decoder.rounds():
         rounds.append(one)
