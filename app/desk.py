@@ -22,6 +22,7 @@ from app.messages import (
     LoadModels,
     ModelsLoaded,
     OpenSession,
+    PortionRead,
     Progressed,
     Run,
     SaveSession,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.messages import Job, Reply
-    from engine.request import RunRequest
     from app.worker import Perform
+    from engine.request import RunRequest
     from engine.trace.events import Settings
 
 TICK_MS = 16
@@ -49,7 +50,6 @@ LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it doe
 class Desk(QObject):
     """Owns the document, the presentation and the lanes; the one who changes them.
 
-    Attributes
     Parameters
     ----------
     speed
@@ -57,6 +57,7 @@ class Desk(QObject):
     engine
         As in `Lanes`.
 
+    Attributes
     ----------
     document, presentation
         What the panels show.
@@ -288,7 +289,7 @@ class Desk(QObject):
 
     def _take(self, reply: Reply) -> None:
         match reply:
-            case EventsArrived():
+            case EventsArrived() | PortionRead():
                 self._extend(reply)
             case Progressed():
                 waiting = Waiting(reply.what, reply.done, reply.total)
@@ -304,19 +305,20 @@ class Desk(QObject):
                 self.drafter_replaced.emit(reply.used)
             case JournalStarted() if reply.job == self._shown_job:
                 self.source = reply.path
+                self.document.read_from(reply.path)
             case WishFailed():
                 self.failed.emit(reply.error)
             case JobEnded():
                 self._say_end(self._lanes.end(reply.job), reply)
                 self._update()
 
-    def _extend(self, reply: EventsArrived) -> None:
+    def _extend(self, reply: EventsArrived | PortionRead) -> None:
         if self._opening is not None and reply.job == self._opening.number:
             self._show_opened(self._opening)
         if reply.job != self._shown_job:
             return
         try:
-            self.document.extend(reply.events)
+            reply.add_to(self.document)
         except DraftscopeError as fault:
             self._shown_job = 0
             self.failed.emit(str(fault))

@@ -22,11 +22,13 @@ from app.messages import (
     LoadModels,
     ModelsLoaded,
     OpenSession,
+    PortionRead,
     Progressed,
     Run,
     SaveSession,
     WishFailed,
 )
+from app.viewmodels.portion import Gatherer
 from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
 from engine.drafters.names import EARLY
 from engine.errors import DraftscopeError
@@ -41,12 +43,11 @@ if TYPE_CHECKING:
     from app.worker import Post
     from engine.request import RunRequest
     from engine.session import Session
-    from engine.trace.events import Event
     from engine.trace.journal import Journal
 
 log = logging.getLogger("draftscope")
 
-OPEN_CHUNK = 512  # events handed over at once, so that a long session shows before it is read
+FIRST_PORTION, PORTION = 32, 512  # events of a session handed over at once
 SWITCH_INTERVAL_S = 0.0002  # how long a thread may keep the interpreter while another waits
 
 
@@ -58,6 +59,11 @@ class EngineJobs:
         self._session: Session | None = None
         self._drafters: set[str] = set()  # those that the session has
         self._cores_shared = False
+
+    @property
+    def session(self) -> Session | None:
+        """What the last job left loaded."""
+        return self._session
 
     def __call__(self, job: Job, post: Post) -> str:
         """Perform a job of the engine's and return a notice or ""."""
@@ -229,14 +235,19 @@ def _write_end(journal: Journal, fault: Exception, job: Run, post: Post) -> None
 
 
 def _open(job: OpenSession, post: Post) -> str:
+    """Read a session in portions: the first one is small, so that there is a picture at once."""
     reader = TraceReader(job.path)
-    events: list[Event] = []
-    for event in reader:
-        if job.cancel.is_set():
-            return ""
-        events.append(event)
-        if len(events) == OPEN_CHUNK:
-            post(EventsArrived(job.number, tuple(events)))
-            events.clear()
-    post(EventsArrived(job.number, tuple(events)))
+    gatherer = Gatherer()
+    size = FIRST_PORTION
+    try:
+        for start, length, event in reader.located():
+            if job.cancel.is_set():
+                return ""
+            gatherer.add(event, (start, length))
+            if gatherer.held == size:
+                post(PortionRead(job.number, job.path, gatherer.portion()))
+                size = PORTION
+    finally:
+        if gatherer.held and not job.cancel.is_set():
+            post(PortionRead(job.number, job.path, gatherer.portion()))
     return reader.notice or ""

@@ -16,6 +16,8 @@ from app.inbox import Inbox
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from app.viewmodels.document import Document
+    from app.viewmodels.portion import Portion
     from engine.control import Control
     from engine.request import RunRequest
     from engine.trace.events import Event, ModelInfo, Settings
@@ -138,9 +140,25 @@ class WishFailed(Reply):
 
 @dataclass(frozen=True)
 class EventsArrived(Reply):
-    """Events of a run or of an opened session, in order."""
+    """Events of a run, in order."""
 
     events: tuple[Event, ...]
+
+    def add_to(self, document: Document) -> None:
+        """Let the document take them in."""
+        document.extend(self.events)
+
+
+@dataclass(frozen=True)
+class PortionRead(Reply):
+    """The next events of an opened session, condensed; `path` has what they leave out."""
+
+    path: Path
+    portion: Portion
+
+    def add_to(self, document: Document) -> None:
+        """Let the document take them in."""
+        document.take(self.portion, self.path)
 
 
 @dataclass(frozen=True)

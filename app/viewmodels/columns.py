@@ -1,13 +1,12 @@
 """What each round adds, as numpy columns that grow by doubling. No figure is computed here.
 
-Knows the rounds of a document and turns each into one row, once. Knows no Qt and no picture;
-the panels' viewmodels take slices of these columns and never walk the rounds again.
+Knows how a round becomes one row. Knows no document, no Qt and no picture; the panels' viewmodels
+take slices of these columns and never walk the rounds again.
 """
 
 from __future__ import annotations
 
-import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from app.viewmodels.draft_ends import exhausted
 from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import numpy.typing as npt
 
     from app.viewmodels.document import Document
@@ -42,41 +39,45 @@ _SUMMED = (
     *PHASES,
     "drafted",
     "exhausted",
+    "paced",
+    "new_grams",
     *DraftEnd,
 )
 # Columns that hold a state: kept as they are, NaN where a round has none (no drafter's cache).
-_GAUGES = ("target_pages", "drafter_pages")
+_GAUGES = ("target_pages", "drafter_pages", "position")
 
 
 class Growing:
-    """A table of float64 columns; appending is amortised constant, slices are views.
+    """A table of numpy columns; appending is amortised constant, slices are views.
 
     Parameters
     ----------
     columns
         How many columns. Each is contiguous, as plots want it.
+    dtype
+        Of all of them.
     """
 
-    def __init__(self, columns: int) -> None:
-        self._table = np.empty((columns, 256))
+    def __init__(self, columns: int = 1, dtype: npt.DTypeLike = np.float64) -> None:
+        self._table = np.empty((columns, 256), dtype)
         self._length = 0
         self.moves = 0  # how often the table was copied to a larger one
 
     def __len__(self) -> int:
         return self._length
 
-    def append(self, rows: Array) -> None:
-        """Append rows of shape [n, columns]."""
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """Append rows of shape [n, columns]; of one column, [n] will do."""
         needed = self._length + len(rows)
         if needed > self._table.shape[1]:
-            larger = np.empty((self._table.shape[0], 2 * needed))
+            larger = np.empty((self._table.shape[0], 2 * needed), self._table.dtype)
             larger[:, : self._length] = self._table[:, : self._length]
             self._table = larger
             self.moves += 1
         self._table[:, self._length : needed] = rows.T
         self._length = needed
 
-    def column(self, index: int) -> Array:
+    def column(self, index: int = 0) -> npt.NDArray[Any]:
         """Return a read-only view of a column, shape [len]."""
         view = self._table[index, : self._length].view()
         view.flags.writeable = False
@@ -90,8 +91,7 @@ class RoundColumns:
     rounds; `gauge(name)[i]` is the state in round i.
     """
 
-    def __init__(self, run: str | None = None) -> None:
-        self.run = run
+    def __init__(self) -> None:
         self._sums = Growing(len(_SUMMED))
         self._sums.append(np.zeros((1, len(_SUMMED))))
         self._gauges = Growing(len(_GAUGES))
@@ -99,19 +99,14 @@ class RoundColumns:
     def __len__(self) -> int:
         return len(self._gauges)
 
-    def extend(self, rounds: Iterable[Round]) -> None:
-        """Append a row for each round, in order."""
-        sums: list[tuple[float, ...]] = []
-        gauges: list[tuple[float, ...]] = []
-        for one in rounds:
-            summed, gauge = _row(one)
-            sums.append(summed)
-            gauges.append(gauge)
-        if not sums:
+    def extend(self, rows: Array) -> None:
+        """Append rows of `row_of`, shape [n, columns], in order."""
+        if not len(rows):
             return
         last = np.array([column[-1] for column in map(self._sums.column, range(len(_SUMMED)))])
-        self._sums.append(np.cumsum(np.array(sums, dtype=np.float64), axis=0) + last)
-        self._gauges.append(np.array(gauges, dtype=np.float64))
+        # Sums of nanoseconds stay whole: below 2^53 they last a hundred days.
+        self._sums.append(np.cumsum(rows[:, : len(_SUMMED)], axis=0) + last)
+        self._gauges.append(rows[:, len(_SUMMED) :])
 
     def sums(self, name: str) -> Array:
         """Return running sums of a column, shape [rounds + 1], starting with 0."""
@@ -122,10 +117,17 @@ class RoundColumns:
         return self._gauges.column(_GAUGES.index(name))
 
 
-def _row(one: Round) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def row_of(one: Round, new_grams: int) -> tuple[float, ...]:
+    """Return a round's row: what is summed, then the states.
+
+    Parameters
+    ----------
+    new_grams
+        3-grams of the text that this round is the first to hold.
+    """
     accepted, times = one.accepted, one.times
     target, drafter = one.target_cache, one.drafter_cache
-    summed = (
+    return (
         accepted,
         accepted + one.rejected,
         accepted + (one.closing is not None),
@@ -142,10 +144,17 @@ def _row(one: Round) -> tuple[tuple[float, ...], tuple[float, ...]]:
         times.observe,
         len(one.drafted),
         exhausted(one),
+        one.paced,
+        new_grams,
         *(one.draft_end is end for end in DraftEnd),
+        target.pages_after,
+        drafter.pages_after if drafter is not None else float("nan"),
+        one.position,
     )
-    own_pages = drafter.pages_after if drafter is not None else float("nan")
-    return summed, (target.pages_after, own_pages)
+
+
+ROW = len(_SUMMED) + len(_GAUGES)
+"""Entries of a row."""
 
 
 def window_ratio(over: Array, under: Array, window: int | None = None) -> Array:
@@ -172,15 +181,6 @@ def window_ratio(over: Array, under: Array, window: int | None = None) -> Array:
     return out
 
 
-_known: weakref.WeakKeyDictionary[Document, RoundColumns] = weakref.WeakKeyDictionary()
-
-
 def columns_of(document: Document) -> RoundColumns:
-    """Return the document's columns, brought up to its last round; all panels share one walk."""
-    columns = _known.get(document)
-    if columns is None or columns.run != document.run or len(columns) > len(document.rounds):
-        columns = _known[document] = RoundColumns(document.run)
-    rounds: Sequence[Round] = document.rounds
-    if len(columns) < len(rounds):
-        columns.extend(rounds[len(columns) :])
-    return columns
+    """Return the document's columns; all panels share them."""
+    return document.columns

@@ -1,7 +1,8 @@
 """The events of one run, gathered for the panels: what has arrived, not what is shown so far.
 
 Knows where each token stands and the figures over the first rounds. Does not know how fast it is
-shown (`presentation`), nor where events come from: a running session and a file look the same.
+shown (`presentation`). A running session and a file look the same: of both the panels have columns
+and tokens of every round, and a whole round is read back from the file where it is looked at.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from app.viewmodels.columns import ROW, RoundColumns
+from app.viewmodels.kept_rounds import KeptEvents, KeptRounds
+from app.viewmodels.portion import Gatherer
 from app.viewmodels.prefix_figures import PrefixFigures
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
-from engine.errors import DraftscopeError
+from app.viewmodels.token_table import TokenTable
 from engine.trace.events import (
     Baseline,
     ClosingToken,
@@ -28,13 +34,15 @@ from engine.trace.events import (
     SettingsChanged,
     TokenPiece,
 )
-from engine.trace.statistics import Statistics
+from engine.trace.lines import TraceLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from app.viewmodels.portion import Portion
     from engine.trace.events import ModelInfo
-    from engine.trace.statistics import Figures
+    from engine.trace.figures import Figures
 
 AnyToken = TokenPiece | DraftedToken | ClosingToken
 
@@ -44,14 +52,17 @@ class Document:
 
     Attributes
     ----------
-    events, rounds, probes
-        In order of arrival; `rounds[i].index == i`.
+    events, rounds, probes, changes
+        In order of arrival; `rounds[i].index == i`. What of the first two is not held is decoded
+        when it is asked for: for what concerns all rounds take `columns` and `tokens`.
+    columns, tokens
+        Of all rounds, in a few hundred bytes each.
     started, prefill, baseline, comparison, finished
         The events of which a run has one, or None while they have not arrived.
     run
         The run id, or None before the run started.
     statistics
-        Over all events that have arrived.
+        Figures over all events that have arrived, or over a part of them.
     version
         Increases with each change; panels compare it to know whether anything arrived.
     """
@@ -67,20 +78,31 @@ class Document:
         self._empty()
 
     def _empty(self) -> None:
-        self.events: list[Event] = []
-        self.rounds: list[Round] = []
+        self.rounds = KeptRounds()
+        self.events = KeptEvents(self.rounds)
+        self.columns = RoundColumns()
+        self.tokens = TokenTable()
+        self.statistics = PrefixFigures(self.columns, self.tokens)
         self.probes: list[Probe] = []
+        self.changes: list[SettingsChanged] = []
         self.started: RunStarted | None = None
         self.prefill: PrefillFinished | None = None
         self.baseline: Baseline | None = None
         self.comparison: Comparison | None = None
         self.finished: RunFinished | None = None
         self.run: str | None = None
-        self.statistics = Statistics()
-        self._round_events: list[int] = []  # index in `events` of each round
-        self._changes: list[SettingsChanged] = []
-        self._drafters: list[ModelInfo | None] = []  # from each of these changes on
-        self._prefix = PrefixFigures()
+        self._gatherer = Gatherer()
+        self._drafters: list[ModelInfo | None] = []  # from each of the changes on
+
+    def read_from(self, path: Path) -> None:
+        """Decode rounds from this file, which has the run's events and no other, when asked for.
+
+        Raises
+        ------
+        DraftscopeError
+            If it cannot be opened.
+        """
+        self.rounds.set_lines(TraceLines(path))
 
     def extend(self, events: Sequence[Event]) -> int:
         """Take in events of this run and return how many were taken.
@@ -91,43 +113,66 @@ class Document:
         Raises
         ------
         DraftscopeError
-            If a round is missing or comes twice: then the session file is damaged.
+            If a round is missing or comes twice: then the session file is damaged. What came
+            before it is there.
         """
-        taken = 0
-        for event in events:
-            if self.run is None and isinstance(event, RunStarted):
-                self.run = event.run
-            if event.run != self.run or (isinstance(event, RunStarted) and self.started):
-                continue
-            self._place(event)
-            self.events.append(event)
-            self.statistics.add(event)
-            taken += 1
-        self.version += taken > 0
-        return taken
+        taken: list[Event] = []
+        self._gatherer.run = self.run
+        try:
+            for event in events:
+                if self._gatherer.add(event):
+                    taken.append(event)
+        finally:
+            if taken:
+                portion = self._gatherer.portion()
+                rounds = [event for event in taken if isinstance(event, Round)]
+                self.rounds.hold(rounds, self._placed(portion))
+                self._take(portion)
+        return len(taken)
 
-    def _place(self, event: Event) -> None:
+    def take(self, portion: Portion, path: Path) -> None:
+        """Take in events that were condensed where they were read, from this file.
+
+        Raises
+        ------
+        DraftscopeError
+            If it cannot be opened any more.
+        """
+        if not self.rounds.readable:
+            self.read_from(path)
+        self.rounds.note(portion.lines, self._placed(portion))
+        self._take(portion)
+
+    def _placed(self, portion: Portion) -> list[int]:
+        """Return the places of a portion's rounds among all events."""
+        before = len(self.events)
+        return [before + place for place in portion.round_places]
+
+    def _take(self, portion: Portion) -> None:
+        before = len(self.events) - portion.rounds
+        self.run = portion.run
+        self.columns.extend(np.frombuffer(portion.rows, "<f8").reshape(-1, ROW))
+        for place, event in portion.others:
+            self._place(before + place, event)
+        self.tokens.extend(portion)
+        self.version += 1
+
+    def _place(self, place: int, event: Event) -> None:
+        self.events.add(place, event)
+        self.statistics.add(place, event)
         match event:
-            case Round():
-                if event.index != len(self.rounds):
-                    raise DraftscopeError(
-                        f"Round {len(self.rounds) + 1} is missing, round {event.index + 1} stands "
-                        "in its place: the session file is damaged, open an earlier copy of it."
-                    )
-                self._round_events.append(len(self.events))
-                self.rounds.append(event)
             case Probe():
                 self.probes.append(event)
             case SettingsChanged():
                 self._drafters.append(self._drafter_after(event))
-                self._changes.append(event)
+                self.changes.append(event)
             case RunStarted():
                 self.started = event
+                self.tokens.begin_after([token.piece for token in event.prompt_tokens])
             case PrefillFinished():
                 self.prefill = event
             case Baseline():
                 self.baseline = event
-                self._prefix.always(event)
             case Comparison():
                 self.comparison = event
             case RunFinished():
@@ -150,7 +195,8 @@ class Document:
         prompt = len(self.started.prompt_tokens) if self.started else 0
         if 0 <= position < prompt:
             return TokenRef(PROMPT_ROUND, position)
-        found = bisect_right(self.rounds, position, key=lambda one: one.position) - 1
+        starts = self.columns.gauge("position")
+        found = int(np.searchsorted(starts, position, side="right")) - 1
         if found < 0:
             return None
         one = self.rounds[found]
@@ -177,14 +223,14 @@ class Document:
 
     def settings_at(self, round_index: int) -> Settings | None:
         """Return the settings that hold in a round."""
-        found = bisect_right(self._changes, round_index, key=lambda change: change.before_round)
+        found = bisect_right(self.changes, round_index, key=lambda change: change.before_round)
         if found:
-            return self._changes[found - 1].settings
+            return self.changes[found - 1].settings
         return self.started.settings if self.started else None
 
     def drafter_at(self, round_index: int) -> ModelInfo | None:
         """Return the drafter that proposes in a round, or None if there is none."""
-        found = bisect_right(self._changes, round_index, key=lambda change: change.before_round)
+        found = bisect_right(self.changes, round_index, key=lambda change: change.before_round)
         if found:
             return self._drafters[found - 1]
         return self.started.drafter if self.started else None
@@ -202,6 +248,7 @@ class Document:
         A baseline counts from the start once it is there: in a recorded session the plain target
         is known while the rounds are shown again.
         """
-        whole = n_rounds >= len(self.rounds)
-        end = len(self.events) if whole else self._round_events[max(0, n_rounds)]
-        return self._prefix.at(self.events, end)
+        shown = max(0, n_rounds)
+        if shown >= len(self.rounds):
+            return self.statistics.figures()
+        return self.statistics.at(shown, int(self.rounds.places.column()[shown]))

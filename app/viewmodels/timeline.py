@@ -19,14 +19,13 @@ from app.viewmodels.columns import PHASES, columns_of
 from app.viewmodels.draft_ends import short_label
 from app.viewmodels.readings import DASH, milliseconds
 from app.viewmodels.settings_words import change_words
-from engine.trace.events import SettingsChanged
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Cursor
-    from engine.trace.events import Settings
+    from engine.trace.events import Settings, SettingsChanged
 
     Array = npt.NDArray[np.float64]
 
@@ -63,7 +62,7 @@ class TimelineModel:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._run: str | None = None
-        self._seen = 0  # events taken in
+        self._seen = 0  # changes taken in
         self._probe_ns: Array = np.empty(0)
         self._forget()
         self.update()
@@ -72,14 +71,12 @@ class TimelineModel:
         """Take in what has arrived since the last call."""
         document = self._document
         self._columns = columns_of(document)
-        if document.run != self._run or len(document.events) < self._seen:
+        if document.run != self._run or len(document.changes) < self._seen:
             self._run = document.run
             self._forget()
         self._ends = self._columns.sums("span_ns")
-        for event in islice(document.events, self._seen, None):
-            if isinstance(event, SettingsChanged):
-                self._changes.append(event)
-        self._seen = len(document.events)
+        self._changes += islice(document.changes, self._seen, None)
+        self._seen = len(document.changes)
         while self._changes and self._changes[0].before_round <= len(self):
             self._mark(self._changes.pop(0))
         if len(document.probes) > len(self._probes):
@@ -165,7 +162,11 @@ class TimelineModel:
 
     def accepted_label(self, index: int) -> str:
         """Write what a round kept; a dash where nothing was drafted."""
-        return str(self.accepted(index)) if self._document.rounds[index].drafted else DASH
+        return str(self.accepted(index)) if self._drafted(index) else DASH
+
+    def _drafted(self, index: int) -> int:
+        sums = self._columns.sums("drafted")
+        return int(sums[index + 1] - sums[index])
 
     def shares(self, edges_ns: Array) -> dict[str, Array]:
         """Return each phase's share of the time between neighbouring edges, exactly.
@@ -218,7 +219,7 @@ class TimelineModel:
         if cursor.phase == "done":
             return end
         phases = self.phase_ns(index)
-        part = cursor.revealed / max(1, len(self._document.rounds[index].drafted))
+        part = cursor.revealed / max(1, self._drafted(index))
         if cursor.phase == "draft":
             return start + part * phases["draft"]
         return start + phases["draft"] + part * (phases["verify"] + phases["accept"])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import math
 
 import numpy as np
 import pytest
 
-from app.viewmodels import columns
+from app.viewmodels import portion
 from app.viewmodels.columns import PHASES, Growing, columns_of, window_ratio
 from app.viewmodels.document import Document
 from engine.trace.events import Round
@@ -51,8 +50,10 @@ def test_running_sums_are_the_rounds_sums():
 
 def test_a_round_is_walked_once_however_many_panels_ask(monkeypatch):
     walked = []
-    row = columns._row
-    monkeypatch.setattr(columns, "_row", lambda one: walked.append(one.index) or row(one))
+    row = portion.row_of
+    monkeypatch.setattr(
+        portion, "row_of", lambda one, new: walked.append(one.index) or row(one, new)
+    )
     events = make_trace(rounds=12)
     document = Document()
     for event in events:
@@ -69,16 +70,6 @@ def test_another_run_in_the_same_document_begins_anew():
     document.extend(make_trace(rounds=9, seed=2, temperature=0.8))
     again = columns_of(Document(make_trace(rounds=9, seed=2, temperature=0.8)))
     assert np.array_equal(columns_of(document).sums("accepted"), again.sums("accepted"))
-
-
-def test_columns_die_with_their_document():
-    before = len(columns._known)
-    document = Document(make_trace(rounds=3))
-    columns_of(document)
-    assert len(columns._known) == before + 1
-    del document
-    gc.collect()
-    assert len(columns._known) == before
 
 
 def test_a_drafter_without_a_cache_leaves_gaps():
