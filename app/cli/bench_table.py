@@ -35,21 +35,21 @@ class Benchmark:
     text: str
 
 
-def common(parser: argparse.ArgumentParser, *, repeats: int, plan: bool = True) -> None:
-    """Add what nearly every benchmark takes, `--json` among it."""
+def common(parser: argparse.ArgumentParser, *, repeats: int | None) -> None:
+    """Add what nearly every benchmark takes; no `--repeats` where nothing is repeated."""
     parser.add_argument(
         "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
     )
     parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
-    if plan:
-        parser.add_argument("--plan", metavar="NAME", help="(default: the device's own)")
-    parser.add_argument(
-        "--repeats",
-        type=whole(1),
-        default=repeats,
-        metavar="N",
-        help="samples of each thing that is compared; fewer are quicker (default: %(default)s)",
-    )
+    parser.add_argument("--plan", metavar="NAME", help="how products are computed")
+    if repeats is not None:
+        parser.add_argument(
+            "--repeats",
+            type=whole(1),
+            default=repeats,
+            metavar="N",
+            help="samples of each thing that is compared; fewer are quicker (default: %(default)s)",
+        )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
@@ -115,6 +115,13 @@ def _round_anatomy(parser: argparse.ArgumentParser) -> None:
     _rounds(parser, repeats=5, drafters=["none", "ngram", "head"])
 
 
+def _memory(parser: argparse.ArgumentParser) -> None:
+    common(parser, repeats=None)
+    parser.add_argument(
+        "--context", type=whole(1), default=2048, metavar="N", help="tokens read (default: 2048)"
+    )
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -143,5 +150,12 @@ BENCHMARKS = (
         _round_anatomy,
         measure="engine.benchmarks.round_anatomy:measure",
         text="app.cli.bench_round_anatomy:text",
+    ),
+    Benchmark(
+        "memory",
+        "memory while a model is loaded and a long text is read, over what is needed",
+        _memory,
+        measure="engine.benchmarks.memory:measure",
+        text="app.cli.bench_memory:text",
     ),
 )

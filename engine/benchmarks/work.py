@@ -67,6 +67,20 @@ def weight_size(plan: Plan) -> int:
     return plan.table(torch.zeros(1, 1)).element_size()
 
 
+def kept_bytes(model: Transformer) -> int:
+    """Return the bytes of all weights as the plan keeps them: matrices, the table, vectors.
+
+    What kernels pad or lay out anew is not counted: it is what a measurement finds beside this.
+    """
+    config, plan = model.config, model.plan
+    given = torch.zeros(1, 1)
+    shared = config.tied and plan.table(given).data_ptr() == given.data_ptr()  # with the head
+    rows = config.vocabulary - (model.vocabulary if shared else 0)  # beside those of the head
+    vectors = sum(shape[0] for shape in expected_shapes(config).values() if len(shape) == 1)
+    matrices = matrix_weights(config, model.vocabulary)
+    return (matrices + rows * config.width) * weight_size(plan) + vectors * plan.dtype.itemsize
+
+
 def draft_bytes(drafter: Drafter | None, target: Transformer) -> int:
     """Return the bytes of weights that drafting one token reads; a look-up reads none.
 
