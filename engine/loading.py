@@ -157,7 +157,7 @@ def _build(
 
 def _describe(checkpoint: Checkpoint, transformer: Transformer) -> ModelInfo:
     config, plan = checkpoint.config, transformer.plan
-    notes = list(checkpoint.notes)
+    notes = [*checkpoint.notes, *getattr(plan, "notes", ())]  # of plans that have any
     padding = config.vocabulary - transformer.vocabulary
     if padding:
         notes.append(f"The last {padding} rows of its table stand for no token; they never score.")

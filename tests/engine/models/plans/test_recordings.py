@@ -1,0 +1,124 @@
+"""Which recording serves which pass, and when it goes."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+
+import pytest
+import torch
+
+from engine.cache import KVCache, PagePool
+from engine.models.plans.recordings import USES_BEFORE, Recordings, Shape
+from tests.engine.models.plans.replaying import Replaying
+
+SHAPE = Shape(stack=0, layers=range(2), rows=4, blocks=1, start=0)
+SHAPES = [
+    SHAPE,
+    replace(SHAPE, stack=1),
+    replace(SHAPE, layers=range(1)),
+    replace(SHAPE, rows=1),
+    replace(SHAPE, blocks=2),
+    replace(SHAPE, start=16),
+]
+
+
+def new_pool() -> PagePool:
+    return PagePool(1, 1, 2, pages=1)
+
+
+def use(recordings: Recordings, shape: Shape, pool: PagePool, number: float = 0.0) -> bool:
+    """Use a shape once; return whether it was replayed, with the number that it was made of."""
+    if not recordings.due(shape, pool):
+        return False
+    result = recordings.replay(shape, pool, lambda: lambda: torch.full((1,), number))
+    return result is not None
+
+
+def used_up(recordings: Recordings, shape: Shape, pool: PagePool, number: float = 0.0) -> None:
+    for _ in range(USES_BEFORE):
+        assert not use(recordings, shape, pool)
+    assert use(recordings, shape, pool, number)
+
+
+def test_a_shape_is_recorded_once_when_it_has_come_back() -> None:
+    recordings, pool = Recordings(Replaying()), new_pool()
+    used_up(recordings, SHAPE, pool)
+    for _ in range(5):
+        assert use(recordings, SHAPE, pool)
+    assert (recordings.made, recordings.replays) == (1, 6)
+
+
+def test_every_shape_has_its_own() -> None:
+    recordings, pool = Recordings(Replaying()), new_pool()
+    for number, shape in enumerate(SHAPES):
+        used_up(recordings, shape, pool, number)
+    assert recordings.made == len(SHAPES)
+    for number, shape in enumerate(SHAPES):
+        assert recordings.due(shape, pool)
+        result = recordings.replay(shape, pool, lambda: pytest.fail("it is there"))
+        assert result is not None
+        assert result.item() == number
+
+
+def test_a_result_is_a_copy() -> None:
+    recorder = Replaying()
+    recordings, pool = Recordings(recorder), new_pool()
+    used_up(recordings, SHAPE, pool)
+    assert recordings.due(SHAPE, pool)
+    result = recordings.replay(SHAPE, pool, list)  # type: ignore[arg-type]  # not called
+    assert result is not None
+    recorder.made[0].output.fill_(7)
+    assert result.item() == 0
+
+
+def test_what_was_recorded_on_a_store_goes_when_it_grows() -> None:
+    recordings, pool = Recordings(Replaying()), new_pool()
+    other = new_pool()
+    used_up(recordings, SHAPE, pool)
+    used_up(recordings, SHAPE, other)
+    KVCache(pool).reserve(100)  # more than its one page
+    assert not use(recordings, SHAPE, pool)
+    assert len(recordings) == 2  # the other store's, and the one that has just been met
+    assert use(recordings, SHAPE, other)
+
+
+def test_what_was_recorded_on_a_store_goes_with_it() -> None:
+    recordings, pool = Recordings(Replaying()), new_pool()
+    used_up(recordings, SHAPE, pool)
+    for _ in range(20):  # a new store may get the name of the one before
+        del pool
+        gc.collect()
+        pool = new_pool()
+        assert not use(recordings, SHAPE, pool)
+        assert len(recordings) == 1
+
+
+def test_the_longest_unused_goes_when_there_are_too_many() -> None:
+    recordings, pool = Recordings(Replaying(), most=3), new_pool()
+    for shape in SHAPES[:3]:
+        used_up(recordings, shape, pool)
+    assert use(recordings, SHAPES[0], pool)
+    assert not use(recordings, SHAPES[3], pool)
+    assert len(recordings) == 3
+    assert use(recordings, SHAPES[0], pool)
+    assert use(recordings, SHAPES[2], pool)
+    assert not use(recordings, SHAPES[1], pool)  # the one that had to go
+
+
+def test_a_failure_ends_recording_and_is_said_once() -> None:
+    recordings, pool = Recordings(Replaying(fails_after=1)), new_pool()
+    used_up(recordings, SHAPES[0], pool)
+    for _ in range(USES_BEFORE):
+        assert not use(recordings, SHAPES[1], pool)
+    with pytest.warns(RuntimeWarning, match="without recorded graphs.*is capturing$"):
+        assert not use(recordings, SHAPES[1], pool)
+    assert recordings.note is not None
+    assert recordings.note.endswith("operation not permitted when stream is capturing")
+    for shape in SHAPES:
+        assert not any(use(recordings, shape, pool) for _ in range(5))
+
+
+def test_stacks_have_names_of_their_own() -> None:
+    recordings = Recordings(None)
+    assert len({recordings.new_stack() for _ in range(4)}) == 4
