@@ -115,6 +115,13 @@ def _round_anatomy(parser: argparse.ArgumentParser) -> None:
     _rounds(parser, repeats=5, drafters=["none", "ngram", "head"])
 
 
+def _overhead(parser: argparse.ArgumentParser) -> None:
+    _rounds(parser, repeats=9, drafters=["none", "ngram", "head"])
+    parser.add_argument(
+        "--no-window", dest="window", action="store_false", help="measure the engine's half alone"
+    )
+
+
 def _memory(parser: argparse.ArgumentParser) -> None:
     common(parser, repeats=None)
     parser.add_argument(
@@ -150,6 +157,13 @@ BENCHMARKS = (
         _round_anatomy,
         measure="engine.benchmarks.round_anatomy:measure",
         text="app.cli.bench_round_anatomy:text",
+    ),
+    Benchmark(
+        "overhead",
+        "what being watched costs: observation in the engine, and the window around it",
+        _overhead,
+        measure="app.cli.bench_overhead:measure",
+        text="app.cli.bench_overhead:text",
     ),
     Benchmark(
         "memory",

@@ -6,7 +6,7 @@ rounds and limits; prints nothing.
 
 from __future__ import annotations
 
-import time
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,36 +15,22 @@ from engine.benchmarks.figures import Spread, spread
 from engine.benchmarks.header import Header, header, listed
 from engine.benchmarks.host_reads import HostReads
 from engine.benchmarks.limits import Limits, measure_limits
-from engine.benchmarks.measuring import Progress, in_turn, silent
+from engine.benchmarks.measuring import Progress, silent
 from engine.benchmarks.pass_parts import PassParts, measure_parts
+from engine.benchmarks.rounds import PROMPT, Timed, run_in_turn, timed_rounds
 from engine.benchmarks.work import draft_bytes, work_of
 from engine.check.pair import load_drafters
 from engine.loading import load_model
 from engine.request import RunRequest
-from engine.session import Session, raise_failure
-from engine.trace.events import Round, Settings
+from engine.session import Session
+from engine.trace.events import Settings
 from engine.trace.statistics import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.trace.events import Event
-
-PROMPT = "Repeat this list twice: apples, pears, plums, cherries, apricots, peaches."
 PHASES = ("draft", "verify", "accept", "commit", "observe")
 _CONTEXT = 128  # positions cached before a pass is taken apart
-
-
-class Timed(msgspec.Struct, frozen=True, kw_only=True):
-    """A round and how long its consumer waited for it."""
-
-    record: Round
-    wall_ns: int
-
-    @property
-    def between_ns(self) -> int:
-        """What no phase counts: records made, texts joined, settings looked at, all in Python."""
-        return self.wall_ns - self.record.times.round - self.record.times.observe
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +106,8 @@ def measure(
         )
         for spec in specs
     }
-    rounds = run_in_turn(session, requests, repeats, progress)
+    runs = run_in_turn(session, requests, repeats, progress)
+    rounds = {spec: list(chain.from_iterable(taken)) for spec, taken in runs.items()}
     found = tuple(_anatomy(session, requests[spec], rounds[spec], limits) for spec in specs)
     passes = measure_parts(
         model,
@@ -131,44 +118,6 @@ def measure(
         progress=progress,
     )
     return RoundAnatomy(header=about, limits=limits, drafters=found, passes=passes)
-
-
-def run_in_turn(
-    session: Session, requests: dict[str, RunRequest], repeats: int, progress: Progress = silent
-) -> dict[str, list[Timed]]:
-    """Decode each request once a repeat, in turn; return all rounds but each run's first.
-
-    The first waits for what a drafter makes of the prompt. A repeat before all others warms up.
-    """
-    names = tuple(requests)
-    rounds: dict[str, list[Timed]] = {name: [] for name in names}
-    done = 0
-    for repeat in range(-1, repeats):
-        for name in in_turn(names, repeat):
-            progress(done, (repeats + 1) * len(names), "Decoding")
-            found = timed_rounds(session, requests[name])
-            if repeat >= 0:
-                rounds[name] += found[1:]
-            done += 1
-    return rounds
-
-
-def timed_rounds(session: Session, request: RunRequest) -> list[Timed]:
-    """Decode a request and time each round as its consumer does."""
-    found: list[Timed] = []
-    last: Event | None = None
-    events = session.run(request)
-    while True:
-        begin = time.perf_counter_ns()
-        event = next(events, None)
-        wall = time.perf_counter_ns() - begin
-        if event is None:
-            break
-        last = event
-        if isinstance(event, Round):
-            found.append(Timed(record=event, wall_ns=wall))
-    raise_failure(last)
-    return found
 
 
 def parts_of(rounds: Sequence[Timed]) -> tuple[Part, ...]:

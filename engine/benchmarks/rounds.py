@@ -1,0 +1,78 @@
+"""Whole runs of a session, timed from outside: how long a consumer waits for each round.
+
+Knows sessions and clocks; no figure.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from engine.benchmarks.measuring import Name, Progress, in_turn, silent
+from engine.session import raise_failure
+from engine.trace.events import Round
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.request import RunRequest
+    from engine.session import Session
+    from engine.trace.events import Event
+
+PROMPT = "Repeat this list twice: apples, pears, plums, cherries, apricots, peaches."
+
+
+class Timed(msgspec.Struct, frozen=True, kw_only=True):
+    """A round and how long its consumer waited for it."""
+
+    record: Round
+    wall_ns: int
+
+    @property
+    def between_ns(self) -> int:
+        """What no phase counts: records made, texts joined, settings looked at, all in Python."""
+        return self.wall_ns - self.record.times.round - self.record.times.observe
+
+
+def timed_rounds(session: Session, request: RunRequest) -> list[Timed]:
+    """Decode a request and time each round as its consumer does."""
+    found: list[Timed] = []
+    last: Event | None = None
+    events = session.run(request)
+    while True:
+        begin = time.perf_counter_ns()
+        event = next(events, None)
+        wall = time.perf_counter_ns() - begin
+        if event is None:
+            break
+        last = event
+        if isinstance(event, Round):
+            found.append(Timed(record=event, wall_ns=wall))
+    raise_failure(last)
+    return found
+
+
+def run_in_turn(
+    session: Session, requests: Mapping[Name, RunRequest], repeats: int, progress: Progress = silent
+) -> dict[Name, list[list[Timed]]]:
+    """Decode each request once a repeat, in turn; a repeat before all others warms up.
+
+    Returns
+    -------
+    dict
+        For each name a list of runs, in the order of the repeats, without each run's first round:
+        that one waits for what a drafter makes of the prompt.
+    """
+    names = tuple(requests)
+    runs: dict[Name, list[list[Timed]]] = {name: [] for name in names}
+    done = 0
+    for repeat in range(-1, repeats):
+        for name in in_turn(names, repeat):
+            progress(done, (repeats + 1) * len(names), "Decoding")
+            found = timed_rounds(session, requests[name])
+            if repeat >= 0:
+                runs[name].append(found[1:])
+            done += 1
+    return runs

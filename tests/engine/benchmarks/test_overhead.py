@@ -1,0 +1,55 @@
+"""`overhead`, the engine's half: what is compared with what, by hand and on a tiny model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.benchmarks.overhead import compare, measure
+from tests.engine.benchmarks.test_round_anatomy import timed
+from tests.tiny_model import write_tiny_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_runs_are_compared_by_hand() -> None:
+    observed = [
+        [timed(30, 0, 8, 1, 1, 5), timed(30, 0, 8, 1, 1, 5)],
+        [timed(66, 0, 20, 0, 0, 5)] * 2,
+    ]
+    unobserved = [[timed(25, 0, 8, 1, 1, 0)] * 2, [timed(60, 0, 20, 0, 0, 0)] * 2]
+    found = compare("ngram", 4, observed, unobserved)
+    assert (found.rounds, found.identical) == (2, True)
+    assert (found.observed.median_ns, found.unobserved.median_ns) == (96, 85)
+    assert found.ratio.value == pytest.approx(96 / 85)
+    assert (found.ratio.low, found.ratio.high) == (pytest.approx(132 / 120), pytest.approx(60 / 50))
+    assert found.observe.median_ns == 5
+    assert found.share == 20 / 60
+
+
+def test_runs_of_different_texts_are_said_to_be() -> None:
+    one, other = timed(1, 0, 1, 0, 0, 0), timed(1, 0, 1, 0, 0, 0)
+    assert compare("none", 0, [[one, other]], [[one]]).identical is False
+
+
+def test_observation_is_the_only_difference(tmp_path: Path) -> None:
+    folder = str(write_tiny_folder(tmp_path / "tiny", endless=True))
+    report = measure(
+        target=folder,
+        drafter=["none", "early:1"],
+        k=2,
+        temperature=1.0,
+        max_new_tokens=10,
+        repeats=2,
+        device="cpu",
+        plan="eager",
+    )
+    assert [(one.drafter, one.k) for one in report.drafters] == [("none", 0), ("early:1", 2)]
+    for one in report.drafters:
+        assert one.identical
+        assert one.observed.samples == one.unobserved.samples == 2
+        assert one.observe.fastest_ns > 0  # and the other runs' observation is in no figure
+        assert one.share > 0
+    assert report.header.settings["top_n"] == 8
