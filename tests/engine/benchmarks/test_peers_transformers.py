@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
+from engine.benchmarks.peers_timing import Arrivals
 from engine.benchmarks.peers_transformers import TransformersPeer, Weights, library
 from engine.cache import KVCache
 from engine.errors import DraftscopeError
@@ -68,14 +69,25 @@ def test_an_assistant_with_the_targets_weights_drafts_k_and_is_always_accepted(
     assert peer.decode(PROMPT, "none", k, 12).passes == 12
 
 
-def test_look_up_drafts_k(tiny_target: LoadedModel, tiny_folder: Path) -> None:
+@pytest.mark.parametrize("k", [2, 5])
+def test_look_up_drafts_k(
+    tiny_target: LoadedModel, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, k: int
+) -> None:
+    bursts: list[int] = []
+    honest = Arrivals.put
+
+    def noting(self: Arrivals, tokens: list[int]) -> None:
+        bursts.append(len(tokens))
+        honest(self, tokens)
+
     peer = peer_of(tiny_folder, tiny_target)
-    text = peer.decode(PROMPT, "none", 0, 40).token_ids
-    prompt = [*PROMPT, *text, *PROMPT]  # what comes next stands there already
-    expected = peer.decode(prompt, "none", 0, 12)
-    copied = peer.decode(prompt, "ngram", 3, 12)
+    expected = peer.decode(PROMPT, "none", 0, 60)  # it comes to repeat itself
+    monkeypatch.setattr(Arrivals, "put", noting)
+    copied = peer.decode(PROMPT, "ngram", k, 60)
     assert copied.token_ids == expected.token_ids
-    assert 3 <= copied.passes < expected.passes == 12
+    assert max(bursts) == k + 1
+    assert (copied.passes, sum(bursts)) == (len(bursts), 60)
+    assert copied.passes < expected.passes == 60
 
 
 def test_matrices_are_rounded_as_the_plan_keeps_them_and_vectors_are_not() -> None:
