@@ -57,7 +57,7 @@ class CudaRecorder:
         """
         with torch.cuda.device(self._device):
             if self._stream is None or self._pool is None:
-                self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]  # torch's
+                self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]  # torch gives no types
                 self._pool = torch.cuda.graph_pool_handle()
             here = torch.cuda.current_stream()
             self._stream.wait_stream(here)
