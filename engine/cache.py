@@ -26,6 +26,7 @@ class PagePool:
 
     `keys[layer]` and `values[layer]` are [kv_heads, positions, head_dim]. A sequence holds one
     run of consecutive pages. When its run cannot grow in place it moves once to a larger one.
+    `generation` counts how often the store itself has moved.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class PagePool:
         self._owners: dict[int, range] = {}
         self._names = itertools.count()
         self._pages = 0
+        self.generation = 0
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
         self._grow(pages)
@@ -137,6 +139,7 @@ class PagePool:
             store[1, layer, :, :kept] = self.values[layer][:, :kept]
         self.keys, self.values = list(store[0]), list(store[1])
         self._pages = pages
+        self.generation += 1
 
     def _move(self, source: range, target: range) -> None:
         if not source:
@@ -151,7 +154,7 @@ class KVCache:
     """The cached positions of one sequence."""
 
     def __init__(self, pool: PagePool) -> None:
-        self._pool = pool
+        self.pool = pool
         self._name = pool.open()
         self._length = 0
 
@@ -163,31 +166,31 @@ class KVCache:
     @property
     def pages(self) -> int:
         """Pages held."""
-        return len(self._pool.run(self._name))
+        return len(self.pool.run(self._name))
 
     def reserve(self, count: int) -> None:
         """Hold pages for `count` positions beyond `length`; rows may then be written there."""
         needed = -(-(self._length + count) // PAGE_SIZE)
         if needed > self.pages:
-            self._pool.resize(self._name, needed)
+            self.pool.resize(self._name, needed)
 
     def write(self, layer: int, keys: Tensor, values: Tensor, ahead: int = 0) -> None:
         """Put rows at positions `length + ahead` and on of one layer, without counting them.
 
         `keys` and `values` are [kv_heads, n, head_dim]; `reserve(ahead + n)` must have been called.
         """
-        start = self._start + self._length + ahead
-        self._pool.keys[layer][:, start : start + keys.shape[1]] = keys
-        self._pool.values[layer][:, start : start + keys.shape[1]] = values
+        start = self.start + self._length + ahead
+        self.pool.keys[layer][:, start : start + keys.shape[1]] = keys
+        self.pool.values[layer][:, start : start + keys.shape[1]] = values
 
     def view(self, layer: int, begin: int, end: int) -> tuple[Tensor, Tensor]:
         """Return keys and values of positions [begin, end); each [kv_heads, end - begin, head_dim].
 
         `end` may reach up to a block past what is held: those rows are finite and to be masked.
         """
-        start = self._start
+        start = self.start
         span = slice(start + begin, start + end)
-        return self._pool.keys[layer][:, span], self._pool.values[layer][:, span]
+        return self.pool.keys[layer][:, span], self.pool.values[layer][:, span]
 
     def append(self, count: int) -> None:
         """Count `count` written rows as valid."""
@@ -199,17 +202,18 @@ class KVCache:
         if not 0 <= length <= self._length:
             raise ValueError(f"cannot truncate a cache of {self._length} positions to {length}")
         self._length = length
-        self._pool.resize(self._name, -(-length // PAGE_SIZE))
+        self.pool.resize(self._name, -(-length // PAGE_SIZE))
 
     def heal(self) -> None:
         """Put zeros where the store, of which this cache holds a part, has no finite numbers."""
-        self._pool.heal()
+        self.pool.heal()
 
     def close(self) -> None:
         """Give every page back; the cache is not to be used again."""
-        self._pool.close(self._name)
+        self.pool.close(self._name)
         self._length = 0
 
     @property
-    def _start(self) -> int:
-        return self._pool.run(self._name).start * PAGE_SIZE
+    def start(self) -> int:
+        """Where in the store its own position 0 lies; it may change when positions are reserved."""
+        return self.pool.run(self._name).start * PAGE_SIZE

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.errors import DraftscopeError
 from engine.models.blocks import BlockStack
+from engine.models.plans.float16 import check_float16
 from engine.models.plans.product import Product
+from engine.models.plans.widths import WIDEST_PROBED, alike, padded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from engine.models.blocks import Block
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
-
-_FLOAT16_MAX = 65504.0
-_WIDEST_PROBED = 33  # passes wider than this are prompts; they are padded to multiples of 8
 
 
 @dataclass
@@ -47,7 +45,7 @@ class PackedPlan:
 
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Round the weight to float16 and pack it; the bias stays float32, as the sums are."""
-        check_float16(weight)
+        check_float16(float(weight.abs().max()))
         torch.backends.quantized.engine = "x86"
         added = None if bias is None else bias.float().contiguous()
         packed = torch.ops.quantized.linear_prepack_fp16(weight.float().contiguous(), added)
@@ -64,27 +62,8 @@ class PackedPlan:
 
     def width(self, rows: int) -> int:
         """Return the next width whose rows round as those of every other such width."""
-        for width in self.widths:
-            if width >= rows:
-                return width
-        return -(-rows // 8) * 8
+        return padded(rows, self.widths)
 
     def calibrate(self, run: Callable[[int], Tensor]) -> None:
         """Keep the widths at which shared rows come out bit for bit as in the widest pass."""
-        reference = run(_WIDEST_PROBED)
-        alike = [_WIDEST_PROBED]
-        for width in range(_WIDEST_PROBED - 1, 0, -1):
-            rows = run(width)
-            if torch.equal(rows, reference[:width]):
-                alike.append(width)
-        self.widths = tuple(sorted(alike))
-
-
-def check_float16(weight: Tensor) -> None:
-    """Raise a DraftscopeError for a weight that float16 cannot hold."""
-    largest = float(weight.abs().max())
-    if largest > _FLOAT16_MAX:
-        raise DraftscopeError(
-            f"A weight of this model is {largest:.3g}, beyond float16's {_FLOAT16_MAX:.0f}; "
-            "choose the eager plan (--plan eager)."
-        )
+        self.widths = alike(run, range(1, WIDEST_PROBED + 1))

@@ -40,7 +40,7 @@ class Stack(Protocol):
         Parameters
         ----------
         x
-            [n, D], the residual stream; n is a width of the plan. It may be written over.
+            [n, D], the residual stream; n is a width of the plan.
         cache
             Receives keys and values of the rows at `cache.length + ahead` and on; its length stays.
         layers

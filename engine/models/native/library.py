@@ -1,0 +1,157 @@
+"""The built library as Python sees it: structures, functions and their types. Knows no torch.
+
+`pass.cpp` has the other side of every structure here. A call through ctypes gives the interpreter
+lock away for as long as it takes, so a pass never waits for whoever paints meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_void_p
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class Weights(Structure):
+    """A packed weight: addresses of float16 groups and of a float32 bias (or None), and a shape."""
+
+    _fields_: ClassVar = [
+        ("packed", c_void_p),
+        ("bias", c_void_p),
+        ("out", c_int64),
+        ("in_", c_int64),
+    ]
+
+
+class Layer(Structure):
+    """One layer's weights and norms; a window of 0 sees everything before a row."""
+
+    _fields_: ClassVar = [
+        ("qkv", Weights),
+        ("output", Weights),
+        ("gate_up", Weights),
+        ("down", Weights),
+        ("attention_norm", c_void_p),
+        ("mlp_norm", c_void_p),
+        ("head_norms", c_void_p),
+        ("window", c_int64),
+    ]
+
+
+class Shape(Structure):
+    """What all layers of a stack share."""
+
+    _fields_: ClassVar = [
+        ("width", c_int64),
+        ("heads", c_int64),
+        ("kv_heads", c_int64),
+        ("head_dim", c_int64),
+        ("rotary_dim", c_int64),
+        ("mlp_width", c_int64),
+        ("epsilon", c_float),
+    ]
+
+
+class Store(Structure):
+    """Where keys and values lie: an address a layer, positions a head, and the sequence's start."""
+
+    _fields_: ClassVar = [
+        ("keys", POINTER(c_void_p)),
+        ("values", POINTER(c_void_p)),
+        ("positions", c_int64),
+        ("start", c_int64),
+    ]
+
+
+class Rows(Structure):
+    """The rows of one pass: where they lie, how many, where the first stands, and its angles."""
+
+    _fields_: ClassVar = [
+        ("x", c_void_p),
+        ("n", c_int64),
+        ("first", c_int64),
+        ("cosines", c_void_p),
+        ("sines", c_void_p),
+    ]
+
+
+class Library:
+    """The functions of a built library.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be loaded, or is no such library.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+        try:
+            self._declare()
+        except AttributeError as error:
+            raise OSError(f"{path.name} lacks a function: {error}") from error
+
+    def _declare(self) -> None:
+        library = self._library
+        library.draftscope_packed_bytes.argtypes = [c_int64, c_int64]
+        library.draftscope_packed_bytes.restype = c_int64
+        library.draftscope_pack.argtypes = [c_void_p, c_int64, c_int64, c_void_p, c_int]
+        library.draftscope_pack.restype = c_float
+        library.draftscope_scratch.argtypes = [POINTER(Shape), c_int64, c_int64, c_int]
+        library.draftscope_scratch.restype = c_int64
+        library.draftscope_run.argtypes = [
+            *(POINTER(Shape), POINTER(Layer), c_int64, c_int64),
+            *(POINTER(Store), POINTER(Rows), c_void_p, c_int),
+        ]
+        library.draftscope_run.restype = None
+        library.draftscope_product.argtypes = [
+            *(POINTER(Weights), c_void_p, c_int64, c_void_p, c_float, c_void_p, c_void_p, c_int),
+        ]
+        library.draftscope_product.restype = None
+
+    def packed_bytes(self, out: int, in_: int) -> int:
+        """Return how many bytes a weight [out, in] takes when packed."""
+        return int(self._library.draftscope_packed_bytes(out, in_))
+
+    def pack(self, weight: int, out: int, in_: int, packed: int, threads: int) -> float:
+        """Pack a float32 weight from one address to another; return its largest magnitude or NaN."""
+        return float(self._library.draftscope_pack(weight, out, in_, packed, threads))
+
+    def scratch(self, shape: Shape, rows: int, first: int, threads: int) -> int:
+        """Return how many floats of scratch a pass needs."""
+        return int(self._library.draftscope_scratch(byref(shape), rows, first, threads))
+
+    def run(
+        self,
+        shape: Shape,
+        layers: Sequence[Layer],
+        chosen: range,
+        store: Store,
+        rows: Rows,
+        scratch: int,
+        threads: int,
+    ) -> None:
+        """Run the chosen layers of an array on rows, in place."""
+        self._library.draftscope_run(
+            *(byref(shape), layers, chosen.start, len(chosen)),
+            *(byref(store), byref(rows), scratch, threads),
+        )
+
+    def product(
+        self,
+        weights: Weights,
+        x: int,
+        rows: int,
+        norm: int | None,
+        epsilon: float,
+        to: int,
+        scratch: int | None,
+        threads: int,
+    ) -> None:
+        """Multiply rows [n, in] at `x`, after an RMS norm if `norm` is given, into [n, out]."""
+        self._library.draftscope_product(
+            byref(weights), x, rows, norm, epsilon, to, scratch, threads
+        )

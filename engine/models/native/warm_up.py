@@ -1,0 +1,99 @@
+"""Paying once for the compiled plan: build the library, try it in a process of its own, keep it.
+
+A library that computed wrong numbers, or ended its process, is never loaded into this one. Knows no
+window; whoever shows progress passes a callback.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from engine.errors import DraftscopeError, short
+from engine.models.native import build
+from engine.models.native.build import BuildCancelled, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Progress = Callable[[int, int, str], None]
+
+LARGEST_DIFFERENCE = 1e-2  # of logits of size 1 to 10; another order of sums makes about 1e-5
+_STEPS = 3
+
+
+def warm_up(
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Record:
+    """Build, try and keep this machine's library; return how it did.
+
+    Parameters
+    ----------
+    progress
+        Called with (steps done, steps in all, what is being done).
+    cancelled
+        Polled twenty times a second.
+
+    Raises
+    ------
+    DraftscopeError
+        If this machine cannot build it, or it failed its trial; in one sentence.
+    BuildCancelled
+        If `cancelled()` became true; nothing is left.
+    """
+    report = progress or (lambda *_: None)
+    begin = time.perf_counter()
+    report(0, _STEPS, "Compiling for this processor")
+    built = build.build(cancelled)
+    try:
+        report(1, _STEPS, "Trying it beside the packed plan")
+        record = _try(built, cancelled)
+        record = msgspec.structs.replace(
+            record,
+            compiler=Path(build.compiler() or "").name,
+            seconds=round(time.perf_counter() - begin, 1),
+        )
+        report(2, _STEPS, "Keeping it")
+        build.install(built, record)
+    finally:
+        built.unlink(missing_ok=True)
+    report(_STEPS, _STEPS, "Done")
+    return record
+
+
+def _try(built: Path, cancelled: Callable[[], bool]) -> Record:
+    command = [sys.executable, "-m", "engine.models.native.trial", str(built)]
+    root = Path(__file__).parents[3]
+    process = subprocess.Popen(
+        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    try:
+        while True:
+            try:
+                said, complaint = process.communicate(timeout=0.05)
+                break
+            except subprocess.TimeoutExpired:
+                if cancelled():
+                    raise BuildCancelled from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    failed = "The compiled plan failed its trial on this machine, so Draftscope stays on packed"
+    try:
+        record = msgspec.json.decode(said, type=Record)
+    except msgspec.DecodeError:
+        lines = complaint.decode(errors="replace").splitlines()
+        reason = lines[-1] if lines else f"exit code {process.returncode}"
+        raise DraftscopeError(f"{failed} ({short(reason)}).") from None
+    if not record.difference <= LARGEST_DIFFERENCE:
+        raise DraftscopeError(
+            f"{failed}: its logits differ by {record.difference:.2g} from the packed plan's."
+        )
+    return record

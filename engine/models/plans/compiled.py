@@ -1,0 +1,176 @@
+"""The compiled plan on a CPU: a whole pass is one C++ function, built for this processor.
+
+Knows the built library, weights and layers; how it is built is `engine.models.native.build`'s.
+Weights are float16 and sums float32 as in the packed plan, added in another order. Rows round alike
+in passes of every width by construction, so nothing is padded and nothing is measured at the start.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.models.native.arena import Arena
+from engine.models.native.library import Layer, Rows, Shape, Store, Weights
+from engine.models.plans.float16 import check_float16
+
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from engine.cache import KVCache, PagePool
+    from engine.models.blocks import Block
+    from engine.models.native.arena import Block as Memory
+    from engine.models.native.library import Library
+    from engine.models.plans.protocol import Linear, Stack
+    from engine.models.rotary import Rotary
+
+
+class CompiledLinear:
+    """A weight that the library has packed."""
+
+    def __init__(self, library: Library, arena: Arena, weight: Tensor, bias: Tensor | None) -> None:
+        self._library = library
+        out, in_ = weight.shape
+        self._memory: Memory = arena.take(library.packed_bytes(out, in_))
+        source = weight.float().contiguous()
+        address, threads = self._memory.address, torch.get_num_threads()
+        check_float16(library.pack(source.data_ptr(), out, in_, address, threads))
+        self._bias = None if bias is None else bias.float().contiguous()
+        self.weights = Weights(address, _address(self._bias), out, in_)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the product; [n, out] from [n, in]."""
+        return self._multiply(x, None, 0.0)
+
+    def normed(self, x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+        """Return the product of the RMS norm of each row."""
+        return self._multiply(x, weight, epsilon)
+
+    def _multiply(self, x: Tensor, norm: Tensor | None, epsilon: float) -> Tensor:
+        x = x.contiguous()
+        n, threads = x.shape[0], torch.get_num_threads()
+        result = torch.empty(n, self.weights.out)
+        scratch = None if norm is None else torch.empty(threads * n * self.weights.in_)
+        self._library.product(
+            *(self.weights, x.data_ptr(), n, _address(norm), epsilon),
+            *(result.data_ptr(), _address(scratch), threads),
+        )
+        return result
+
+
+class CompiledStack:
+    """Layers that the library runs in one call."""
+
+    def __init__(self, library: Library, blocks: Sequence[Block], rotary: Rotary) -> None:
+        self._library = library
+        self._blocks = list(blocks)  # their tensors are read by address
+        self._rotary = rotary
+        first = self._blocks[0]
+        self._shape = Shape(
+            *(first.attention_norm.shape[0], first.heads, first.kv_heads, first.head_dim),
+            *(rotary.dim, _weights(first.gate_up).out // 2, first.epsilon),
+        )
+        self._layers = (Layer * len(blocks))(*map(_layer, blocks))
+        self._stores: weakref.WeakKeyDictionary[PagePool, _Addresses] = weakref.WeakKeyDictionary()
+        self._scratch = torch.empty(0)
+
+    def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
+        """Run some of the layers; [n, D] from [n, D]."""
+        n, first, threads = x.shape[0], cache.length + ahead, torch.get_num_threads()
+        cache.reserve(ahead + n)
+        result = x.clone(memory_format=torch.contiguous_format)
+        cosines, sines = self._rotary.rows(first, n)
+        needed = self._library.scratch(self._shape, n, first, threads)
+        if needed > self._scratch.shape[0]:
+            self._scratch = torch.empty(needed + needed // 4)
+        rows = Rows(result.data_ptr(), n, first, cosines.data_ptr(), sines.data_ptr())
+        chosen = range(len(self._blocks))[layers]
+        store = self._store(cache.pool, cache.start)
+        scratch = self._scratch.data_ptr()
+        self._library.run(self._shape, self._layers, chosen, store, rows, scratch, threads)
+        return result
+
+    def _store(self, pool: PagePool, start: int) -> Store:
+        known = self._stores.get(pool)
+        if known is None or known.generation != pool.generation:
+            known = self._stores[pool] = _Addresses.of(pool)
+        return Store(known.keys, known.values, pool.keys[0].shape[1], start)
+
+
+@dataclass(frozen=True)
+class _Addresses:
+    """Where the layers of a pool lie, until it grows."""
+
+    generation: int
+    keys: ctypes.Array[ctypes.c_void_p]
+    values: ctypes.Array[ctypes.c_void_p]
+
+    @classmethod
+    def of(cls, pool: PagePool) -> _Addresses:
+        import ctypes
+
+        kind = ctypes.c_void_p * len(pool.keys)
+        keys = kind(*(store.data_ptr() for store in pool.keys))
+        values = kind(*(store.data_ptr() for store in pool.values))
+        return cls(pool.generation, keys, values)
+
+
+class CompiledPlan:
+    """One C++ function a pass, with float16 weights and float32 sums."""
+
+    name = "compiled"
+    description = "float16 weights, float32 sums, one C++ function a pass"
+    dtype = torch.float32
+    rounds_alike = True
+
+    def __init__(self, library: Library) -> None:
+        self.device = torch.device("cpu")
+        self._library = library
+        self._arena = Arena()
+
+    def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        """Round the weight to float16 and pack it; the bias stays float32, as the sums are."""
+        return CompiledLinear(self._library, self._arena, weight, bias)
+
+    def table(self, weight: Tensor) -> Tensor:
+        """Keep the table in float16, as the head that may be tied to it."""
+        return weight.to(torch.float16)
+
+    def stack(self, blocks: Sequence[Block], rotary: Rotary) -> Stack:
+        """Run layers in one call."""
+        return CompiledStack(self._library, blocks, rotary)
+
+    def width(self, rows: int) -> int:
+        """Leave the pass as wide as it is: every width rounds alike."""
+        return rows
+
+    def calibrate(self, run: Callable[[int], Tensor]) -> None:
+        """Nothing to learn."""
+
+
+def _address(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()
+
+
+def _weights(linear: Linear) -> Weights:
+    assert isinstance(linear, CompiledLinear), "a plan runs the layers that it prepared"
+    return linear.weights
+
+
+def _layer(block: Block) -> Layer:
+    return Layer(
+        qkv=_weights(block.qkv),
+        output=_weights(block.output),
+        gate_up=_weights(block.gate_up),
+        down=_weights(block.down),
+        attention_norm=block.attention_norm.data_ptr(),
+        mlp_norm=block.mlp_norm.data_ptr(),
+        head_norms=_address(block.head_norms),
+        window=block.window or 0,
+    )
