@@ -17,14 +17,18 @@ from engine.errors import DraftscopeError
 from engine.loading import load_model
 from engine.models.formats.weights import open_checkpoint
 from engine.session import Session
+from engine.trace.events import Round
 from tests.engine.benchmarks.peer_models import PROMPT
 from tests.engine.decoding import decode as run
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from engine.loading import LoadedModel
+    from engine.request import RunRequest
+    from engine.trace.events import Event
 
 
 def test_a_rate_begins_with_the_first_arrival_and_ends_with_the_last(
@@ -66,6 +70,25 @@ def test_our_side_is_timed_without_observation_probes_or_a_baseline(
     for one in (plain, drafted):  # the rounds after the first, within the wall time of them
         assert one.rounds_ns is not None
         assert 0 < one.rounds_ns <= one.decode_ns < one.call_ns
+
+
+def test_times_of_rounds_are_those_after_the_first_arrival(
+    tiny_target: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Round] = []
+    honest = Session.run
+
+    def noting(self: Session, request: RunRequest) -> Iterator[Event]:
+        for event in honest(self, request):
+            if isinstance(event, Round):
+                seen.append(event)
+            yield event
+
+    monkeypatch.setattr(Session, "run", noting)
+    whole = decode(Session(tiny_target), "hello hello", "ngram", 4, 20)
+    assert whole.rounds_ns == sum(one.times.round for one in seen[1:])
+    assert whole.tokens == sum(one.emitted for one in seen[1:])
+    assert whole.passes == len(seen)
 
 
 def test_a_failing_run_is_told(tiny_target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
