@@ -253,9 +253,7 @@ def drawn_ids(law: Tensor, uniforms: Tensor) -> Tensor:
     Where a row holds no numbers what is drawn means nothing, but it is an id.
     """
     cumulative = law.cumsum(dim=-1, dtype=torch.float64)
-    total = cumulative[:, -1:]
-    below = torch.nextafter(total, torch.zeros_like(total))  # where the product rounds up to it
-    marks = torch.minimum(total * uniforms[:, None], below)
+    marks = cumulative[:, -1:] * uniforms[:, None]  # below the total, as 1 - 2**-53 of it still is
     ids = torch.searchsorted(cumulative, marks, right=True)[:, 0]
     return ids.clamp_(max=law.shape[-1] - 1)
 

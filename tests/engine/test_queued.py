@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 import torch
 
+from engine.drafters.drafting import begin_draft
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
+from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
 from engine.loading import load_model, make_drafter
 from engine.packet import Packet
 from engine.phases import Phases
@@ -149,6 +152,28 @@ def test_a_round_that_is_read_step_by_step_is_read_more_often(
         decode(alike, drafter, sampling=Sampling(1.0), count=8, queued=False)
     assert len(counted.reads) > 8 * 4
     assert counted.sent > counted.sent_at_once
+
+
+@pytest.mark.parametrize(("beyond", "drafted"), [(-1e-9, 3), (0.0, 3), (1e-9, 0)])
+def test_what_is_unsure_is_so_to_the_last_digit(beyond: float, drafted: int) -> None:
+    # float32 holds one third as a little more; the confidence asked for has more digits than that
+    flat = torch.zeros(1, 3)
+    confidence = float(torch.tensor(1 / 3)) + beyond
+    queue = torch.full((3,), 0.5, dtype=torch.float64)
+    request = DraftRequest(3, Sampling(1.0), [0.5] * 3, 0, confidence)
+    step, queued = (
+        begin_draft(Context([0], torch.empty(1, 1)), asked, 3)
+        for asked in (request, replace(request, queue=queue))
+    )
+    while not step.over:
+        step.extend(flat)
+    while not queued.over:
+        queued.extend(flat)
+    proposal = queued.proposal()
+    assert isinstance(proposal, QueuedProposal)
+    assert proposal.sure is not None
+    assert len(step.proposal().tokens) == drafted
+    assert proposal.sure.tolist() == [drafted == 3] * 3
 
 
 def test_a_packet_gives_back_what_was_put_in() -> None:
