@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from engine.trace.events import Settings
 
 TICK_MS = 16
-LIVE_TICK_MS = 34  # as rounds come: at most 30 pictures a second, each costs the engine time
+LIVE_TICK_MS = 40  # as rounds come: 25 pictures a second, each takes time from the engine
 LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
 
 

@@ -6,6 +6,7 @@ it imports with the first job. `FileJobs` never does.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -207,7 +208,9 @@ def _share_with_the_window() -> None:
     import torch
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-
+    # What torch made on import stays as long as the process: each full walk of the garbage
+    # collector over it would hold up both threads for a picture or two.
+    gc.freeze()
     torch.set_num_threads(max(1, available_cores() - 1))
 
 

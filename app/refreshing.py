@@ -37,7 +37,9 @@ class View(Protocol):
         """As of any widget."""
 
 
-PANEL_MS = 200  # figures that change faster cannot be read, and painting takes the engine's time
+# What changes faster cannot be read, and painting takes the engine's time.
+LIVELY_MS = 240
+CALM_MS = 330
 LAG_MS = 35  # between two panels, so that no turn of the thread paints them all
 
 
@@ -49,18 +51,20 @@ class Refreshing:
     text
         Refreshed with every picture.
     lively
-        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, five
+        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, four
         times a second while rounds are shown as they come.
     calm
-        Panels of figures: five times a second at most.
+        Panels of figures and curves: three times a second.
     """
 
     def __init__(self, text: View, lively: Sequence[View], calm: Sequence[View]) -> None:
         self._text = text
         self._all = (text, *lively, *calm)
         self._throttles = {
-            view: Throttle(partial(refresh_seen, view), PANEL_MS, at * LAG_MS)
-            for at, view in enumerate((*lively, *calm))
+            view: Throttle(partial(refresh_seen, view), interval_ms, at * LAG_MS)
+            for at, (view, interval_ms) in enumerate(
+                [*((one, LIVELY_MS) for one in lively), *((one, CALM_MS) for one in calm)]
+            )
         }
         self._lively = frozenset(lively)
 

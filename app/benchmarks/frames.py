@@ -26,6 +26,8 @@ class Frames(QObject):
     ----------
     surfaces
         Widgets whose paint events are counted, by name.
+    tick_ms
+        How often the thread is asked whether it lives: that costs, too.
 
     Attributes
     ----------
@@ -33,12 +35,14 @@ class Frames(QObject):
         Paint events of each surface so far.
     """
 
-    def __init__(self, surfaces: Mapping[str, QWidget]) -> None:
+    def __init__(self, surfaces: Mapping[str, QWidget], tick_ms: int = TICK_MS) -> None:
         super().__init__()
         self.paints = dict.fromkeys(surfaces, 0)
+        self._tick_ms = tick_ms
         self._names = {surface: name for name, surface in surfaces.items()}
         self._gaps_s: list[float] = []
         self._last = self._wall = self._cpu = 0.0
+        self._began = (0.0, 0.0)  # wall and processor time
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
@@ -47,16 +51,16 @@ class Frames(QObject):
         """Begin to watch."""
         for surface in self._names:
             surface.installEventFilter(self)
-        self._cpu, self._wall = time.thread_time(), time.perf_counter()
-        self._last = self._wall
-        self._timer.start(TICK_MS)
+        self._last = time.perf_counter()
+        self._began = (self._last, time.thread_time())
+        self._timer.start(self._tick_ms)
 
     def stop(self) -> None:
-        """Watch no more; the figures stay."""
+        """Watch no more; the figures stay, and another start adds to them."""
         self._tick()
         self._timer.stop()
-        self._cpu = time.thread_time() - self._cpu
-        self._wall = time.perf_counter() - self._wall
+        self._wall += time.perf_counter() - self._began[0]
+        self._cpu += time.thread_time() - self._began[1]
         for surface in self._names:
             surface.removeEventFilter(self)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtGui import QGuiApplication
 
 from app.benchmarks.frames import Frames
@@ -18,6 +18,8 @@ from app.benchmarks.recorded import write_long_run
 from app.benchmarks.stage import application, own_folders, settle, surfaces, wait, window
 from app.benchmarks.streaming import Streaming
 from app.viewmodels.prompt import PromptState
+from engine.benchmarks.header import Header, header
+from engine.benchmarks.measuring import Progress, silent
 
 if TYPE_CHECKING:
     from app.compose import Program
@@ -27,8 +29,7 @@ SECONDS = 10.0
 LONG_TRACE_ROUNDS = 100_000
 
 
-@dataclass(frozen=True)
-class StreamReport:
+class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     """The window while tokens stream.
 
     Attributes
@@ -57,8 +58,7 @@ class StreamReport:
     rounds: int
 
 
-@dataclass(frozen=True)
-class OpenReport:
+class OpenReport(msgspec.Struct, frozen=True, kw_only=True):
     """Opening a long trace in the window.
 
     Attributes
@@ -67,7 +67,7 @@ class OpenReport:
         From the wish to the first paint of the text with rounds in it.
     whole_s
         Until the whole file is read and its last round could be shown.
-    longest_gap_ms
+    longest_gap_ms, p99_gap_ms
         Between two turns of the window's thread meanwhile.
     """
 
@@ -76,6 +76,44 @@ class OpenReport:
     first_picture_s: float
     whole_s: float
     longest_gap_ms: float
+    p99_gap_ms: float
+
+
+class Gui(msgspec.Struct, frozen=True, kw_only=True):
+    """The report."""
+
+    header: Header
+    stream: StreamReport
+    opening: OpenReport | None  # None: not asked for
+
+
+def measure(
+    *,
+    tokens_per_second: float = TOKENS_PER_SECOND,
+    seconds: float = SECONDS,
+    rounds: int = LONG_TRACE_ROUNDS,
+    progress: Progress = silent,
+) -> Gui:
+    """Stream tokens into the window, then open a trace of `rounds` rounds; 0 leaves that out."""
+    steps = 1 + bool(rounds)
+    progress(0, steps, "Streaming into the window")
+    streamed = stream(tokens_per_second, seconds)
+    progress(1, steps, "Writing and opening a long trace")
+    opened = open_long_trace(rounds) if rounds else None
+    progress(steps, steps, "Done")
+    return Gui(
+        header=header(
+            "gui",
+            settings={
+                "tokens_per_second": tokens_per_second,
+                "seconds": seconds,
+                "rounds": rounds,
+                "screen": streamed.platform,
+            },
+        ),
+        stream=streamed,
+        opening=opened,
+    )
 
 
 def stream(tokens_per_second: float = TOKENS_PER_SECOND, seconds: float = SECONDS) -> StreamReport:
@@ -131,4 +169,11 @@ def _open(program: Program, path: Path, rounds: int, size: int) -> OpenReport:
     first = time.perf_counter() - begin
     wait(lambda: bool(ended), "the whole file")
     frames.stop()
-    return OpenReport(rounds, size, first, ended[0] - begin, frames.gap_ms(1.0))
+    return OpenReport(
+        rounds=rounds,
+        file_bytes=size,
+        first_picture_s=first,
+        whole_s=ended[0] - begin,
+        longest_gap_ms=frames.gap_ms(1.0),
+        p99_gap_ms=frames.gap_ms(0.99),
+    )

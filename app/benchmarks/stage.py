@@ -5,6 +5,7 @@ Knows how the program is assembled and which widgets paint what. Measures nothin
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def window(engine: Perform | None = None) -> Iterator[Program]:
         docks["throughput"], docks["caches"], Qt.Orientation.Horizontal
     )  # not a tab of the timeline's
     docks["timeline"].raise_()
+    gc.freeze()  # as the engine's thread does before its first job
     settle(0.3)
     hidden = [name for name, dock in docks.items() if dock.visibleRegion().isEmpty()]
     if hidden:
@@ -109,7 +111,7 @@ def surfaces(program: Program) -> dict[str, QWidget]:
     }
 
 
-def wait(done: Callable[[], bool], what: str) -> None:
+def wait(done: Callable[[], bool], what: str, *, every_ms: int = LOOK_MS) -> None:
     """Let the window live until something is so.
 
     Raises
@@ -120,7 +122,7 @@ def wait(done: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + PATIENCE_S
     loop, look = QEventLoop(), QTimer()
     look.timeout.connect(lambda: loop.quit() if done() or time.monotonic() > end else None)
-    look.start(LOOK_MS)
+    look.start(every_ms)
     loop.exec()
     if not done():
         raise DraftscopeError(f"It took too long: {what}. Nothing was measured; try again.")

@@ -122,6 +122,23 @@ def _overhead(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _gui(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tokens-per-second", type=number(1.0), default=2000.0, metavar="N", help="(default: 2000)"
+    )
+    parser.add_argument(
+        "--seconds", type=number(1.0), default=10.0, metavar="N", help="(default: 10)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=whole(0),
+        default=100_000,
+        metavar="N",
+        help="of the trace that is opened; 0 opens none (default: 100000, some 600 MB)",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
 def _memory(parser: argparse.ArgumentParser) -> None:
     common(parser, repeats=None)
     parser.add_argument(
@@ -164,6 +181,13 @@ BENCHMARKS = (
         _overhead,
         measure="app.cli.bench_overhead:measure",
         text="app.cli.bench_overhead:text",
+    ),
+    Benchmark(
+        "gui",
+        "how smooth the window stays while tokens stream in, and how soon a long trace is open",
+        _gui,
+        measure="app.benchmarks.gui:measure",
+        text="app.cli.bench_gui:text",
     ),
     Benchmark(
         "memory",

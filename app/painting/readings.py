@@ -37,27 +37,56 @@ def scaled(font: QFont, factor: float, weight: QFont.Weight = QFont.Weight.Norma
 
 
 @dataclass(frozen=True)
-class Fonts:
-    """The four sizes of a reading, and the lines' heights that follow."""
+class Size:
+    """A font with its metrics, made once."""
 
-    name: QFont
-    lead: QFont
-    number: QFont
-    unit: QFont
-    detail: QFont
+    font: QFont
+    metrics: QFontMetricsF
+
+    @classmethod
+    def of(cls, font: QFont, factor: float, weight: QFont.Weight = QFont.Weight.Normal) -> Size:
+        """Return a font at another size."""
+        own = scaled(font, factor, weight)
+        return cls(own, QFontMetricsF(own))
+
+    def width(self, text: str) -> float:
+        """Return how wide a text is, pixels."""
+        return self.metrics.horizontalAdvance(text)
+
+
+@dataclass(frozen=True)
+class Fonts:
+    """The sizes of a reading."""
+
+    name: Size
+    lead: Size
+    number: Size
+    unit: Size
+    detail: Size
 
     @classmethod
     def of(cls, font: QFont, *, compact: bool, lead: bool = True) -> Fonts:
         """Derive the sizes from a widget's own font."""
+        return _fonts(font.key(), font, compact, lead)
+
+
+_kept: dict[tuple[str, bool, bool], Fonts] = {}
+
+
+def _fonts(key: str, font: QFont, compact: bool, lead: bool) -> Fonts:
+    """Return the sizes; a window has few fonts, and each reading of each painting asks for them."""
+    kept = _kept.get((key, compact, lead))
+    if kept is None:
         semi, medium = QFont.Weight.DemiBold, QFont.Weight.Medium
-        number = scaled(font, 1.2 if compact else 1.7, semi)
-        return cls(
-            name=scaled(font, 0.85, medium),
-            lead=scaled(font, 2.3, semi) if lead and not compact else number,
+        number = Size.of(font, 1.2 if compact else 1.7, semi)
+        kept = _kept[key, compact, lead] = Fonts(
+            name=Size.of(font, 0.85, medium),
+            lead=Size.of(font, 2.3, semi) if lead and not compact else number,
             number=number,
-            unit=scaled(font, 0.85 if compact else 1.0),
-            detail=scaled(font, 0.85),
+            unit=Size.of(font, 0.85 if compact else 1.0),
+            detail=Size.of(font, 0.85),
         )
+    return kept
 
 
 def row_height(font: QFont, *, compact: bool, lead: bool = True) -> float:
@@ -65,9 +94,9 @@ def row_height(font: QFont, *, compact: bool, lead: bool = True) -> float:
     fonts = Fonts.of(font, compact=compact, lead=lead)
     lines = 0 if compact else _DETAIL_LINES
     return (
-        QFontMetricsF(fonts.name).height()
-        + QFontMetricsF(fonts.lead).height()
-        + lines * QFontMetricsF(fonts.detail).height()
+        fonts.name.metrics.height()
+        + fonts.lead.metrics.height()
+        + lines * fonts.detail.metrics.height()
     )
 
 
@@ -96,15 +125,14 @@ def columns(
 
 def _need(reading: Reading, fonts: Fonts, *, lead: bool, compact: bool) -> float:
     """Return the width at which a reading is whole; `how` and a long detail may wrap."""
-    names = QFontMetricsF(fonts.name)
-    number = QFontMetricsF(fonts.lead if lead else fonts.number).horizontalAdvance(reading.text)
+    number = (fonts.lead if lead else fonts.number).width(reading.text)
     unit = _unit(reading, compact=compact)
     if unit and (reading.known or not compact):
-        number += QFontMetricsF(fonts.unit).horizontalAdvance(unit) + _UNIT_GAP
-    widest = max(names.horizontalAdvance(reading.name), number)
+        number += fonts.unit.width(unit) + _UNIT_GAP
+    widest = max(fonts.name.width(reading.name), number)
     if compact:
         return widest
-    detail = QFontMetricsF(fonts.detail).horizontalAdvance(f"{reading.how}: {reading.detail}")
+    detail = fonts.detail.width(f"{reading.how}: {reading.detail}")
     return max(widest, 0.55 * detail + 8)
 
 
@@ -136,20 +164,20 @@ def paint_reading(
         Whether this is it.
     """
     fonts = Fonts.of(font, compact=compact, lead=lead)
-    names, biggest = QFontMetricsF(fonts.name), QFontMetricsF(fonts.lead)
+    names, biggest = fonts.name.metrics, fonts.lead.metrics
     beside = _paint_name(painter, box, reading, theme, fonts, compact=compact)
     baseline = box.top() + names.height() + biggest.ascent()
     leading = lead and first and not compact
     big = fitting(fonts.lead if leading else fonts.number, reading.text, box.width())
-    painter.setFont(big)
+    painter.setFont(big.font)
     colour = theme.muted if not reading.known else theme.accent if leading else theme.text
     painter.setPen(QColor(colour))
     painter.drawText(QPointF(box.left(), baseline), reading.text)
     unit = _unit(reading, compact=compact)
-    left = box.left() + QFontMetricsF(big).horizontalAdvance(reading.text) + _UNIT_GAP
+    left = box.left() + big.width(reading.text) + _UNIT_GAP
     if unit:
-        metrics = QFontMetricsF(fonts.unit)
-        painter.setFont(fonts.unit)
+        metrics = fonts.unit.metrics
+        painter.setFont(fonts.unit.font)
         painter.setPen(QColor(theme.muted))
         room = box.right() - left + 1
         unit = metrics.elidedText(unit, Qt.TextElideMode.ElideRight, room)
@@ -162,23 +190,23 @@ def paint_reading(
         _paint_detail(painter, QPointF(box.left(), top), box.width(), detail, theme, fonts.detail)
 
 
-def fitting(font: QFont, text: str, width: float) -> QFont:
+def fitting(size: Size, text: str, width: float) -> Size:
     """Return the font, made smaller if that is needed to get the text into the width."""
-    wanted = QFontMetricsF(font).horizontalAdvance(text)
+    wanted = size.width(text)
     if wanted <= width:
-        return font
+        return size
     # A size in whole pixels can round up: a little less, then, rather than more.
-    return scaled(font, max(0.3, 0.95 * width / wanted), font.weight())
+    return Size.of(size.font, max(0.3, 0.95 * width / wanted), size.font.weight())
 
 
 def _paint_name(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, fonts: Fonts, *, compact: bool
 ) -> bool:
     """Paint the name and, where it fits, `how` beside it; return whether it did."""
-    names = QFontMetricsF(fonts.name)
+    names = fonts.name.metrics
     baseline = box.top() + names.ascent()
     name = names.elidedText(reading.name, Qt.TextElideMode.ElideRight, box.width() + 1)
-    painter.setFont(fonts.name)
+    painter.setFont(fonts.name.font)
     painter.setPen(QColor(theme.text))
     painter.drawText(QPointF(box.left(), baseline), name)
     used = names.horizontalAdvance(name + "  ")
@@ -190,10 +218,10 @@ def _paint_name(
 
 
 def _paint_detail(
-    painter: QPainter, at: QPointF, width: float, detail: str, theme: Theme, font: QFont
+    painter: QPainter, at: QPointF, width: float, detail: str, theme: Theme, size: Size
 ) -> None:
-    metrics = QFontMetricsF(font)
-    painter.setFont(font)
+    metrics = size.metrics
+    painter.setFont(size.font)
     painter.setPen(QColor(theme.muted))
     for i, line in enumerate(wrap(detail, metrics, width, _DETAIL_LINES)):
         painter.drawText(QPointF(at.x(), at.y() + metrics.ascent() + i * metrics.height()), line)

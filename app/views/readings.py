@@ -112,9 +112,14 @@ class ReadingRow(QWidget):
 
     def box(self, index: int) -> QRectF:
         """Return where a reading stands."""
+        return self._boxes()[index]
+
+    def _boxes(self) -> list[QRectF]:
+        """Return where each reading stands."""
         if self._stacked:
-            top = _MARGIN + index * (self._line + _STACK_GAP)
-            return QRectF(_MARGIN, top, self.width() - 2.0 * _MARGIN, self._line)
+            step, width = self._line + _STACK_GAP, self.width() - 2.0 * _MARGIN
+            tops = [_MARGIN + at * step for at in range(len(self._readings))]
+            return [QRectF(_MARGIN, top, width, self._line) for top in tops]
         spans = columns(
             self._readings,
             self.width() - 2.0 * _MARGIN,
@@ -122,8 +127,8 @@ class ReadingRow(QWidget):
             compact=self._compact,
             lead=self._lead,
         )
-        left, width = spans[index]
-        return QRectF(_MARGIN + left, _MARGIN, width, self.height() - 2.0 * _MARGIN)
+        height = self.height() - 2.0 * _MARGIN
+        return [QRectF(_MARGIN + left, _MARGIN, width, height) for left, width in spans]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint each reading and a hairline between two."""
@@ -131,8 +136,7 @@ class ReadingRow(QWidget):
             return
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for i, reading in enumerate(self._readings):
-                box = self.box(i)
+            for i, (reading, box) in enumerate(zip(self._readings, self._boxes(), strict=True)):
                 if i and not self._stacked:
                     paint_separator(
                         painter, box.left() - gap(compact=self._compact) / 2, box, self._theme
@@ -155,8 +159,7 @@ class ReadingRow(QWidget):
     def event(self, event: QEvent) -> bool:
         """Answer a request for a tool tip with the reading under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            for i in range(len(self._readings)):
-                box = self.box(i)
+            for i, box in enumerate(self._boxes()):
                 if box.contains(event.pos()):
                     self._explain(i, event.globalPos())
                     return True

@@ -175,7 +175,7 @@ class StripArea(QAbstractScrollArea):
         """Paint what the event touches: each rectangle of it by itself, not what lies between."""
         self.painted_items = 0
         with QPainter(self.viewport()) as painter:
-            for rect in event.region():
+            for rect in event.region():  # type: ignore[attr-defined]  # Qt's stubs forget it
                 self._paint(painter, QRectF(rect))
 
     def _paint(self, painter: QPainter, part: QRectF) -> None:

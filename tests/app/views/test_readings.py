@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from app.painting.readings import columns, fitting, wrap
+from app.painting.readings import Size, columns, fitting, wrap
 from app.theme import LIGHT
 from app.viewmodels.readings import DASH, How, Reading, milliseconds, number, percent
 from app.views.acceptance import AcceptanceView
@@ -36,7 +36,7 @@ def readings(qtbot):
 def test_a_number_is_never_wider_than_its_column(width, qapp):
     font = qapp.font()
     font.setPixelSize(30)
-    assert QFontMetricsF(fitting(font, "1,234×", width)).horizontalAdvance("1,234×") <= width + 1
+    assert fitting(Size.of(font, 1.0), "1,234×", width).width("1,234×") <= width + 1
 
 
 def test_stacked_readings_stand_below_each_other_and_arrows_walk_them(readings, qtbot):
