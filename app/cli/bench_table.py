@@ -146,6 +146,16 @@ def _memory(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _growth(parser: argparse.ArgumentParser) -> None:
+    common(parser, repeats=7)
+    for name, default, said in (
+        ("--contexts", (512, 1024, 2048, 4096, 8192), "cached before a pass"),
+        ("--tokens", (1_000, 3_000, 10_000, 30_000, 100_000), "lengths of the session's text"),
+    ):
+        parser.add_argument(name, type=whole(1), nargs="+", default=default, metavar="N", help=said)
+    parser.add_argument("--k", type=whole(1), default=4, help="(default: 4)")
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -195,5 +205,12 @@ BENCHMARKS = (
         _memory,
         measure="engine.benchmarks.memory:measure",
         text="app.cli.bench_memory:text",
+    ),
+    Benchmark(
+        "growth",
+        "what a token costs as its context grows to 8,192 tokens and its session to 100,000",
+        _growth,
+        measure="engine.benchmarks.growth:measure",
+        text="app.cli.bench_growth:text",
     ),
 )
