@@ -7,50 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from app.viewmodels.columns import Growing
+from app.viewmodels.kept import Kept
 from app.viewmodels.portion import line_places
 from engine.trace.events import Event, Round
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.trace.lines import TraceLines
 
 READ_BACK = 256  # rounds read from the file that are held
 HELD = 1024  # newest rounds of a running session that are held in any case
-
-
-T = TypeVar("T")
-
-
-class Kept(Sequence[T], Generic[T]):
-    """A sequence whose items are fetched one by one; equal to any other of the same items."""
-
-    def _one(self, index: int) -> T:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        wanted = range(len(self))[index]  # IndexError as a list's
-        if isinstance(wanted, range):
-            return [self._one(i) for i in wanted]
-        return self._one(wanted)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        same = (one == two for one, two in zip(self, other, strict=True))
-        return len(self) == len(other) and all(same)
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
 
 
 class KeptRounds(Kept[Round]):

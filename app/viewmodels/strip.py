@@ -6,20 +6,19 @@ a layout has to touch only those. Knows no pixel, no font and no colour.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from app.viewmodels.characters import decode_piece
-from app.viewmodels.chips import Chip, Cut, make_chip
 from app.viewmodels.endings import ending
-from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
+from app.viewmodels.refs import PROMPT_ROUND, TokenRef
+from app.viewmodels.shown_chips import ShownChips
 from app.viewmodels.stop_cut import StopCut, stop_cut
-from engine.trace.events import Fate, FinishReason
+from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
+    from app.viewmodels.chips import Chip
     from app.viewmodels.document import Document
-    from app.viewmodels.presentation import Cursor, Presentation
-    from engine.trace.events import Round, RunFinished
+    from app.viewmodels.presentation import Presentation
+    from engine.trace.events import RunFinished
 
 EMPTY_NOTICE = "Nothing to show yet: type a prompt and run it, or open a saved session."
 
@@ -28,7 +27,8 @@ class StripModel:
     """The chips of a document as far as the presentation has come.
 
     Chips of finished rounds never change; those of the round being shown are made again at each
-    step. So following a run costs the new chips alone, and scrubbing what it passes over.
+    step. All are made when they are looked at: following a run and scrubbing cost the chips in
+    sight alone.
 
     Attributes
     ----------
@@ -41,12 +41,10 @@ class StripModel:
         self._document = document
         self._presentation = presentation
         self._show_drafts = True
-        self._seen: tuple[str | None, bool] = (None, True)
-        self._whole: set[TokenRef] = set()  # long tokens of which all is shown
-        self._cut: StopCut | None = None  # as it is shown
+        self._seen: tuple[str | None, bool, bool] = (None, True, False)
         self._cut_known: tuple[RunFinished | None, StopCut | None] = (None, None)
-        self.chips: list[Chip] = []
-        self._forget()
+        self._stale: tuple[int, list[Chip]] | None = None  # a round to be made again, as it was
+        self.chips = ShownChips(document)
 
     @property
     def show_drafts(self) -> bool:
@@ -57,39 +55,40 @@ class StripModel:
     def show_drafts(self, show: bool) -> None:
         self._show_drafts = show
 
-    def _forget(self) -> None:
-        self._starts: list[int] = []  # index in `chips` of each finished round
-        self._carries: list[bytes] = [b""]  # begun character before each round
-        self._settled = 0  # chips of the prompt and of finished rounds
-        self._prompted = False
-
     def refresh(self) -> int:
         """Follow the cursor; return the index of the first chip that changed.
 
         Equal to `len(chips)` if none did.
         """
-        seen = (self._document.run, self._show_drafts)
-        if seen != self._seen:
+        chips, document = self.chips, self._document
+        seen = (document.run, self._show_drafts, document.started is not None)
+        anew = seen != self._seen
+        if anew:
             if seen[0] != self._seen[0]:
-                self._whole.clear()
-            self._seen = seen
-            self.chips.clear()
-            self._forget()
+                chips.whole.clear()
+            self._seen, self._stale = seen, None
+            chips.forget()
+            chips.show_drafts = self._show_drafts
         self._show_cut()
+        if anew:
+            chips.make_prompt()
+        before, moving = chips.finished, chips.moving
         finished = self._presentation.visible_rounds()
-        if finished < len(self._starts):
-            self._settled = self._starts[finished]
-            del self._starts[finished:]
-            del self._carries[finished + 1 :]
-        first = self._settled
-        old = self.chips[first:]
-        del self.chips[first:]
-        self._settle(finished)
         cursor = self._presentation.cursor
-        if cursor.phase != "done" and cursor.round < len(self._document.rounds):
-            self.chips += self._round_chips(self._document.rounds[cursor.round], cursor)[0]
-        for before, now in zip(old, islice(self.chips, first, None), strict=False):
-            if before != now:
+        shown: list[Chip] = []
+        if cursor.phase != "done" and cursor.round < len(document.rounds):
+            shown = chips.make(cursor.round, cursor)
+        old = chips.of_round(finished) if finished < before else moving
+        first = chips.start_of(min(before, finished))
+        chips.show(finished, shown)
+        if anew:
+            return 0
+        if self._stale is not None and self._stale[0] < min(before, finished):
+            index, old = self._stale
+            first = 0 if index == PROMPT_ROUND else chips.start_of(index)
+        self._stale = None
+        for chip in old:
+            if first >= len(chips) or chips[first] != chip:
                 return first
             first += 1
         return first
@@ -97,10 +96,11 @@ class StripModel:
     def _show_cut(self) -> None:
         """Mark where a stop string cut the text, once all of it is shown."""
         cut = self._found_cut() if self._presentation.at_end else None
-        if cut is not self._cut:
-            changed = [ref.round for one in (cut, self._cut) if one for ref in one.kept]
-            self._cut = cut
+        if cut is not self.chips.cut:
+            changed = [ref.round for one in (cut, self.chips.cut) if one for ref in one.kept]
             self._make_again(min(changed))
+            self.chips.cut = cut
+            self.chips.drop(min(changed))
 
     def _found_cut(self) -> StopCut | None:
         end = self._document.finished
@@ -109,104 +109,33 @@ class StripModel:
         return self._cut_known[1]
 
     def _make_again(self, first_round: int) -> None:
-        """Let the next refresh make the chips of this round and of those after it again."""
-        if first_round == PROMPT_ROUND:
-            self.chips.clear()
-            self._forget()
-        elif first_round < len(self._starts):
-            self._settled = self._starts[first_round]
-            del self._starts[first_round:]
-            del self._carries[first_round + 1 :]
+        """Let the next refresh compare the chips of this round and of those after it again."""
+        if first_round < self.chips.finished and (
+            self._stale is None or first_round < self._stale[0]
+        ):
+            of_prompt = first_round == PROMPT_ROUND
+            old = self.chips.prompt if of_prompt else self.chips.of_round(first_round)
+            self._stale = (first_round, old)
 
     def toggle_whole(self, ref: TokenRef) -> bool:
         """Show all of a long token, or its ends again; return whether it is a long one."""
         index = self.index_of(ref)
-        if index is None or not (ref in self._whole or self.chips[index].elided):
+        if index is None or not (ref in self.chips.whole or self.chips[index].elided):
             return False
-        self._whole ^= {ref}
         self._make_again(ref.round)
+        self.chips.whole ^= {ref}
+        self.chips.drop(ref.round)
         return True
-
-    def _chip(
-        self, ref: TokenRef, fate: str, piece: bytes, carry: bytes, starts: bool
-    ) -> tuple[Chip, bytes]:
-        """Return a token's chip and the character begun after it."""
-        decoded = decode_piece(carry, piece)
-        cut = None
-        if self._cut is not None and ref in self._cut.kept:
-            kept = decode_piece(carry, piece[: self._cut.kept[ref]]).text
-            cut = Cut(len(kept), ref == next(iter(self._cut.kept)))
-        whole = ref in self._whole
-        chip = make_chip(ref, fate, decoded, bool(carry), starts, cut=cut, whole=whole)
-        return chip, decoded.carry
-
-    def _settle(self, finished: int) -> None:
-        if not self._prompted and self._document.started is not None:
-            self._prompted = True
-            self._add_prompt()
-        while len(self._starts) < finished:
-            self._starts.append(len(self.chips))
-            chips, carry = self._round_chips(self._document.rounds[len(self._starts) - 1], None)
-            self._carries.append(carry)
-            self.chips += chips
-        self._settled = len(self.chips) if self._prompted else 0
-
-    def _add_prompt(self) -> None:
-        carry = b""
-        started = self._document.started
-        for slot, token in enumerate(started.prompt_tokens if started else ()):
-            ref = TokenRef(PROMPT_ROUND, slot)
-            chip, carry = self._chip(ref, "prompt", token.piece, carry, False)
-            self.chips.append(chip)
-        self._carries = [carry]
-
-    def _round_chips(self, one: Round, cursor: Cursor | None) -> tuple[list[Chip], bytes]:
-        """Return a round's chips and the character begun after it; no cursor: a finished round."""
-        chips: list[Chip] = []
-        kept = carry = self._carries[one.index]
-        for slot, token in enumerate(one.drafted):
-            fate = _shown_fate(slot, token.fate, cursor)
-            if fate is None:
-                break
-            ref = TokenRef(one.index, slot)
-            chip, carry = self._chip(ref, fate, token.piece, carry, not chips)
-            if cursor is not None or self._show_drafts or token.fate is Fate.ACCEPTED:
-                chips.append(chip)
-            if token.fate is Fate.ACCEPTED:
-                kept = carry
-        if cursor is None and one.closing is not None:
-            ref = TokenRef(one.index, CLOSING_SLOT)
-            kind = str(one.closing.kind)
-            chip, kept = self._chip(ref, kind, one.closing.piece, kept, not chips)
-            chips.append(chip)
-        return chips, kept
 
     def index_of(self, ref: TokenRef) -> int | None:
         """Return where a token stands among the chips, or None if it is not shown."""
-        if ref.in_prompt:
-            return ref.slot if self._prompted and 0 <= ref.slot < self._prompt_end() else None
-        if not 0 <= ref.round <= len(self._starts):
-            return None
-        start = self._starts[ref.round] if ref.round < len(self._starts) else self._settled
-        following = ref.round + 1
-        end = self._starts[following] if following < len(self._starts) else len(self.chips)
-        for index in range(start, end):
-            if self.chips[index].ref == ref:
-                return index
-        return None
-
-    def _prompt_end(self) -> int:
-        started = self._document.started
-        return len(started.prompt_tokens) if started else 0
+        return self.chips.index_of(ref)
 
     def text(self) -> str:
         """Return the text emitted by the rounds that are fully shown, in logical order."""
-        finished = self._presentation.visible_rounds()
-        released = [text for one in self._document.rounds[:finished] for text in one.texts]
+        text = self._document.tokens.text(self._presentation.visible_rounds())
         end = self._document.finished
-        if end is not None and self._presentation.at_end:
-            released.append(end.tail)
-        return "".join(released)
+        return text + end.tail if end is not None and self._presentation.at_end else text
 
     def source(self, ref: TokenRef) -> TokenRef | None:
         """Return the token that an n-gram drafter copied a drafted token from."""
@@ -226,12 +155,3 @@ class StripModel:
         if end.reason is FinishReason.ERROR and end.message:
             return end.message
         return ending(self._document)
-
-
-def _shown_fate(slot: int, fate: Fate, cursor: Cursor | None) -> str | None:
-    """Return what a drafted token is shown as at the cursor; None if it has not appeared."""
-    if cursor is None:
-        return str(fate)
-    if cursor.phase == "draft":
-        return "pending" if slot < cursor.revealed else None
-    return str(fate) if slot < cursor.revealed else "pending"

@@ -6,7 +6,7 @@ however often it occurs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from app.viewmodels.portion import CODES, FIRST_CLOSING
 from engine.trace.events import Fate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from app.viewmodels.portion import Portion
+
+    Flags = npt.NDArray[np.bool_]
 
 _ACCEPTED = CODES[Fate.ACCEPTED]
 _MOST_PARTS = 1024  # of the text, before they are joined
@@ -152,12 +154,12 @@ class TokenTable:
         self._text = ["".join(self._text)]
         return self._text[0][: int(self._text_ends.column()[min(rounds, len(self)) - 1])]
 
-    def line_ends(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Yield round and slot of emitted tokens that end a line, in rounds first to last - 1."""
+    def line_ends(self, first: int, last: int) -> tuple[Flags, Flags]:
+        """Return which tokens of rounds first to last - 1 are emitted, and which end in a line end.
+
+        Both of shape [tokens of these rounds].
+        """
         start, end = int(self.starts[first]), int(self.starts[last])
-        codes: npt.NDArray[Any] = self.codes[start:end]
+        codes = self.codes[start:end]
         emitted = (codes == _ACCEPTED) | (codes >= FIRST_CLOSING)
-        ending = self._ends_line.column()[self._numbers.column()[start:end]]
-        for at in np.flatnonzero(emitted & ending).tolist():
-            index = int(np.searchsorted(self.starts, start + at, side="right")) - 1
-            yield index, start + at - int(self.starts[index])
+        return emitted, self._ends_line.column()[self._numbers.column()[start:end]]

@@ -213,20 +213,27 @@ class StripArea(QAbstractScrollArea):
 
     def _adjust_range(self) -> None:
         """Fit the scroll bar to the text and stay at its end if the end was seen."""
-        bar = self.verticalScrollBar()
-        line = self._layout.row_height
-        height = self._layout.height + self._notice_height() + 2 * MARGIN
+        bar, layout = self.verticalScrollBar(), self._layout
+        seen = self.viewport().height()
         self._adjusting = True
-        bar.setPageStep(self.viewport().height())
-        bar.setSingleStep(round(line))
-        bar.setRange(0, max(0, round(height - self.viewport().height())))
-        if self._following:
-            bar.setValue(bar.maximum())
+        bar.setPageStep(seen)
+        bar.setSingleStep(round(layout.row_height))
+        at, rows, laid_out = float(bar.value()), -1, layout.laid_out
+        while rows != len(layout.rows):  # until what is to be seen is laid out
+            rows = len(layout.rows)
+            most = round(layout.height + self._notice_height() + 2 * MARGIN - seen)
+            at = max(0.0, most if self._following else min(at, most))
+            at = layout.settle(at - MARGIN, seen) + MARGIN
+        if layout.laid_out != laid_out:
+            self.viewport().update()
+        bar.setRange(0, max(0, most))
+        bar.setValue(round(at))
         self._adjusting = False
 
     def _scrolled(self, value: int) -> None:
         if not self._adjusting:
             self._following = value >= self.verticalScrollBar().maximum() - 2
+            self._adjust_range()
 
     def scrollContentsBy(self, across: int, down: int) -> None:
         """Move what is painted, where pixels fall on pixels; only what comes in is painted."""

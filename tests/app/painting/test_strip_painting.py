@@ -60,7 +60,8 @@ def test_50_000_tokens_paint_a_bounded_number_of_items():
     image = QImage(800, 600, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     visible_rows = 600 / layout.row_height + 2
-    for scroll in (0.0, layout.height / 2, layout.height - 600):
+    for share in (0.0, 0.5, 1.0):
+        scroll = layout.settle(share * (layout.height - 600), 600)
         items = paint_strip(
             painter,
             QRectF(10, 0, 780, 600),

@@ -167,7 +167,7 @@ def _token(chips, chip):
     layout = laid_out(chips)
     row, placed = layout.parts_of(chip)[0]
     assert row == 0
-    layout.rows[0] = [
+    layout.rows[0][:] = [
         one._replace(
             start=0.0,
             end=one.right - one.left,

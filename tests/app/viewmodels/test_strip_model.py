@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.viewmodels import strip
+from app.viewmodels import shown_chips
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
@@ -100,8 +100,10 @@ def test_refresh_names_the_first_chip_that_changed():
 
 def test_following_a_run_makes_the_chips_of_the_moving_round_alone(monkeypatch):
     made = []
-    make = strip.make_chip
-    monkeypatch.setattr(strip, "make_chip", lambda *a, **k: (made.append(a), make(*a, **k))[1])
+    make = shown_chips.make_chip
+    monkeypatch.setattr(
+        shown_chips, "make_chip", lambda *a, **k: (made.append(a), make(*a, **k))[1]
+    )
     _, presentation, model = shown(rounds=300, k=4)
     model.refresh()
     while not presentation.at_end:

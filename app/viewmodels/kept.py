@@ -1,0 +1,35 @@
+"""Sequences whose items are not all there: each is fetched or made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class Kept(Sequence[T], Generic[T]):
+    """A sequence whose items are fetched one by one; equal to any other of the same items."""
+
+    def _one(self, index: int) -> T:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        wanted = range(len(self))[index]  # IndexError as a list's
+        if isinstance(wanted, range):
+            return [self._one(i) for i in wanted]
+        return self._one(wanted)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        same = (one == two for one, two in zip(self, other, strict=True))
+        return len(self) == len(other) and all(same)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
