@@ -11,6 +11,7 @@ import pytest
 from engine.benchmarks import peers
 from engine.benchmarks.peers import compare
 from engine.benchmarks.peers_pair import load_pair
+from engine.benchmarks.peers_prompts import COPYING
 from engine.benchmarks.peers_timing import Decoded
 from engine.errors import DraftscopeError
 from engine.loading import load_model
@@ -130,6 +131,64 @@ def test_llama_cpp_gets_the_same_prompts_and_rows_of_its_own(pair: Pair) -> None
     assert all(row.identical == 0 for row in report.llama_rows)
     assert len(report.rows) == 6
     assert any("another precision" in note for note in report.header.notes)
+
+
+SERVER = """#!%s
+import http.server, json, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self._answer({"build_info": " ".join(sys.argv[1:])[-80:]})
+    def do_POST(self):
+        wish = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        count = wish["n_predict"]
+        timings = {"predicted_n": count, "predicted_ms": count - 1}
+        self._answer({"tokens": [1] * count, "timings": timings})
+    def _answer(self, answer):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+    def log_message(self, *_):
+        pass
+port = int(sys.argv[sys.argv.index("--port") + 1])
+http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "drafters", "served"),
+    [
+        ("tiny.gguf", ("none", "ngram", "model"), True),
+        ("tiny", ("none", "ngram", "model"), False),  # a folder is nothing for llama.cpp
+        ("tiny.gguf", ("ngram",), False),  # and it is compared with plain rounds alone
+    ],
+)
+def test_llama_cpp_is_measured_where_it_can_be(
+    pair: Pair,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    drafters: tuple[str, ...],
+    served: bool,
+) -> None:
+    program = tmp_path / "llama-server"
+    program.write_text(SERVER % sys.executable)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(peers, "load_model", lambda *_, **__: pair.session.target)
+    monkeypatch.setattr(peers, "resolve", lambda named: tmp_path / named)
+    monkeypatch.setattr(
+        peers,
+        "load_pair",
+        lambda *_, **__: replace(pair, drafters={one: pair.drafters[one] for one in drafters}),
+    )
+    report = peers.measure(target=name, drafter=drafters, repeats=1, max_new_tokens=8)
+    if not served:
+        assert (report.llama, report.llama_rows) == (None, ())
+        return
+    assert report.llama is not None
+    longest = max(len(prompt_tokens(pair.session.target, text, raw=False)) for text in COPYING)
+    assert f"--ctx-size {longest + 9} --parallel 1" in report.llama
+    assert [row.theirs.tokens_per_second for row in report.llama_rows] == pytest.approx([1000] * 2)
 
 
 def test_a_small_model_of_its_own_drafts_on_both_sides(folder: Path, tmp_path: Path) -> None:
