@@ -40,6 +40,7 @@ class PlanMemory(msgspec.Struct, frozen=True, kw_only=True):
     decoded_bytes: int  # when the text is closed again
     mapped_bytes: int  # pages of files in the loading peak: the system may take them back
     peak_at: str  # how far loading was when the highest reading was sampled
+    # Of the GPU's memory where the weights are there, else of main memory.
     ratio: float  # the higher peak / (weight_bytes + cache_bytes)
     loading_ratio: float  # loading peak / weight_bytes
     stages: Stages  # everything that was read, nothing subtracted
@@ -113,7 +114,9 @@ def plan_memory(plan: str, stages: Stages) -> PlanMemory:
     base = stages.imported.resident
     loading = stages.loading_peak_resident - base
     decoding = stages.decoding_peak_resident - base
-    needed = stages.weight_bytes + stages.cache_bytes
+    peaks = (loading, decoding)
+    if stages.device_peak_bytes is not None and stages.device_decoding_peak_bytes is not None:
+        peaks = (stages.device_peak_bytes, stages.device_decoding_peak_bytes)
     return PlanMemory(
         plan=plan,
         base_bytes=base,
@@ -126,7 +129,7 @@ def plan_memory(plan: str, stages: Stages) -> PlanMemory:
         decoded_bytes=stages.decoded.resident - base,
         mapped_bytes=stages.loading_peak.file - stages.imported.file,
         peak_at=stages.loading_peak.at,
-        ratio=max(loading, decoding) / needed,
-        loading_ratio=loading / stages.weight_bytes,
+        ratio=max(peaks) / (stages.weight_bytes + stages.cache_bytes),
+        loading_ratio=peaks[0] / stages.weight_bytes,
         stages=stages,
     )

@@ -134,6 +134,8 @@ def probe(ask: Ask) -> Stages:
     gpu_peak = torch.cuda.max_memory_allocated(where) if on_gpu else None
     after = _fresh()
     gpu_after = torch.cuda.memory_allocated(where) if on_gpu else None
+    if on_gpu:
+        torch.cuda.reset_peak_memory_stats(where)
     model = loaded.transformer
     context = min(ask.context, model.config.context_length - _PASSES)
     store = _decode(model, context)

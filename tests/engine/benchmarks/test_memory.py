@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from engine import DraftscopeError, load_model
@@ -65,6 +66,13 @@ def test_ratios_by_hand() -> None:
     assert found.peak_at == "3 of 4 layers loaded"
     assert found.loading_ratio == 2.0
     assert found.ratio == 240 / 160
+
+
+def test_ratios_are_of_the_gpus_memory_where_the_weights_are_there() -> None:
+    on_gpu = {"device_peak_bytes": 180, "device_decoding_peak_bytes": 200}
+    found = plan_memory("eager", msgspec.structs.replace(STAGES, **on_gpu))
+    assert (found.loading_ratio, found.ratio) == (1.8, 200 / 160)
+    assert found.loading_peak_bytes == 200  # main memory's own
 
 
 def test_each_plan_is_probed_once(monkeypatch: pytest.MonkeyPatch) -> None:
