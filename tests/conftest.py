@@ -26,6 +26,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip by name what this machine cannot run."""
     if item.get_closest_marker("browser") and _chromium() is None:
         pytest.skip("needs headless Chromium")
+    if item.get_closest_marker("compiler"):
+        from engine.models.native.build import hindrance
+
+        if hindrance() is not None:
+            pytest.skip("needs a C++ compiler and an x86 CPU with AVX2")
     if item.get_closest_marker("gpu"):
         import torch
 

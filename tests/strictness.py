@@ -22,6 +22,7 @@ ALLOWED_SKIPS = frozenset(
         "needs a CUDA device",
         "needs headless Chromium",
         "needs an x86 CPU with FBGEMM",
+        "needs a C++ compiler and an x86 CPU with AVX2",
     }
 )
 

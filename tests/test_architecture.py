@@ -263,6 +263,9 @@ def test_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
     assert "assets/drafters/head-spike.safetensors" in unpacked
     assert any(name.startswith("assets/fonts/") and name.endswith(".ttf") for name in unpacked)
     assert any(name.startswith("app/export/") and name.endswith(".html") for name in unpacked)
+    from engine.models.native.build import SOURCES
+
+    assert {f"engine/models/native/{name}" for name in SOURCES} <= set(unpacked)
 
 
 def test_wheel_carries_nothing_else(wheel: Path) -> None:

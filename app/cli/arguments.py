@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DEFAULT_TARGET = "smollm2-135m"
-PLANS = ("eager", "packed")  # as `engine.models.plans` names them
+PLANS = ("eager", "packed", "compiled")  # as `engine.models.plans.choice` names them
 
 
 class Parser(argparse.ArgumentParser):

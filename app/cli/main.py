@@ -65,6 +65,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.models import models
 
         return models(options)
+    if options.command == "warm-up":
+        from app.cli.warm_up import warm_up
+
+        return warm_up(options)
     if options.command == "check":
         from app.cli.check import check
 

@@ -10,12 +10,13 @@ from app.cli.parser_bench import add_bench
 from app.viewmodels.logit_bias import LARGEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "export", "check", "bench")
+COMMANDS = ("run", "models", "warm-up", "export", "check", "bench")
 
 _WINDOW_EPILOG = """\
 commands:
   draftscope run       decode a prompt here in the terminal
   draftscope models    list the models, or fetch one
+  draftscope warm-up   build the fastest plan for this processor, once
   draftscope export    make something to take along from a session
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
@@ -45,6 +46,7 @@ def command_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
+    _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
@@ -182,6 +184,16 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="fetch")
     fetch = actions.add_parser("fetch", help="bring a model to this machine")
     fetch.add_argument("name", help=f"for example {DEFAULT_TARGET}")
+
+
+def _add_warm_up(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compile a model's pass for this processor with g++ or clang++, try it beside the packed "
+        "plan, and keep it. Done once a machine, in a few seconds; models loaded afterwards use it "
+        "if it is at least a tenth faster."
+    )
+    parser.add_argument("--again", action="store_true", help="build even if it was built before")
+    parser.add_argument("--json", action="store_true", help="the record as JSON")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from engine.loading import LoadedModel, load_model
+from engine.models.native import build
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -24,6 +26,27 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def near_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a model near the tiny target: it drafts well, but not always."""
     return write_tiny_folder(tmp_path_factory.mktemp("models") / "near", noise=0.12)
+
+
+@pytest.fixture(scope="session")
+def built_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the library of the compiled plan; for tests marked `compiler`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DRAFTSCOPE_DATA", str(tmp_path_factory.mktemp("library")))
+        build.install(build.build(), build.Record(over_packed=0.5, difference=0.0))
+        return build.library_path()
+
+
+@pytest.fixture(scope="session")
+def load_compiled(built_library: Path) -> Callable[[Path], LoadedModel]:
+    """Return a function that loads a model under the compiled plan."""
+
+    def load(path: Path) -> LoadedModel:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DRAFTSCOPE_DATA", str(built_library.parents[1]))
+            return load_model(path, device="cpu", plan="compiled")
+
+    return load
 
 
 @pytest.fixture(scope="session")

@@ -10,16 +10,15 @@ import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from engine.errors import DraftscopeError, short
+from engine.models.native.process import run
 from engine.models.registry import data_folder
 
 if TYPE_CHECKING:
@@ -30,10 +29,6 @@ FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fopenmp", "
 COMPILERS = ("g++", "clang++", "c++")
 _NEEDED = {"avx2", "fma", "f16c"}
 WORTH = 0.9  # of the packed plan's time, or less: then the compiled plan is the default
-
-
-class BuildCancelled(Exception):  # a wish that was granted, not an error
-    """`cancelled()` became true while the library was being built; nothing is left of it."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +66,9 @@ def hindrance() -> str | None:
 def compiler() -> str | None:
     """Return the path of a C++ compiler: the one that CXX names, or the first of the usual ones."""
     named = os.environ.get("CXX")
-    return next((path for name in (named, *COMPILERS) if name and (path := shutil.which(name))), None)
+    return next(
+        (path for name in (named, *COMPILERS) if name and (path := shutil.which(name))), None
+    )
 
 
 def library_path() -> Path:
@@ -136,27 +133,14 @@ def install(built: Path, record: Record) -> None:
 
 def _compile(found: str, path: Path, cancelled: Callable[[], bool]) -> None:
     source = Path(__file__).with_name(SOURCES[0])
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            [found, *FLAGS, str(source), "-o", str(path)], stdout=said, stderr=said
+    ended = run([found, *FLAGS, str(source), "-o", str(path)], cancelled)
+    if ended.code:
+        lines = ended.complaint.splitlines()
+        error = next((line for line in lines if "error" in line), "it gave no reason")
+        raise DraftscopeError(
+            f"{Path(found).name} could not build the compiled plan ({short(error)}); "
+            "Draftscope stays on the packed plan."
         )
-        try:
-            while process.poll() is None:
-                if cancelled():
-                    raise BuildCancelled
-                time.sleep(0.05)
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-        if process.returncode:
-            said.seek(0)
-            lines = said.read().decode(errors="replace").splitlines()
-            error = next((line for line in lines if "error" in line), "it gave no reason")
-            raise DraftscopeError(
-                f"{Path(found).name} could not build the compiled plan ({short(error)}); "
-                "Draftscope stays on the packed plan."
-            )
 
 
 def _key() -> str:

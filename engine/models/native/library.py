@@ -11,7 +11,6 @@ from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_void_p
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -117,7 +116,7 @@ class Library:
         return int(self._library.draftscope_packed_bytes(out, in_))
 
     def pack(self, weight: int, out: int, in_: int, packed: int, threads: int) -> float:
-        """Pack a float32 weight from one address to another; return its largest magnitude or NaN."""
+        """Pack float32 weights from one address to another; return the largest magnitude."""
         return float(self._library.draftscope_pack(weight, out, in_, packed, threads))
 
     def scratch(self, shape: Shape, rows: int, first: int, threads: int) -> int:
@@ -127,7 +126,7 @@ class Library:
     def run(
         self,
         shape: Shape,
-        layers: Sequence[Layer],
+        layers: ctypes.Array[Layer],
         chosen: range,
         store: Store,
         rows: Rows,

@@ -1,7 +1,7 @@
 """A built library tried in a process of its own: is it right, is it faster? Prints one record.
 
-`python -m engine.models.native.trial LIBRARY`. The model is random and a few layers deep, of a small
-model's usual shape: what is compared are the plans, in turn, on the same weights.
+`python -m engine.models.native.trial LIBRARY`. The model is random and a few layers deep, of a
+small model's usual shape: what is compared are the plans, in turn, on the same weights.
 """
 
 from __future__ import annotations

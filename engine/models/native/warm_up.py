@@ -6,7 +6,6 @@ window; whoever shows progress passes a callback.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,7 +15,8 @@ import msgspec
 
 from engine.errors import DraftscopeError, short
 from engine.models.native import build
-from engine.models.native.build import BuildCancelled, Record
+from engine.models.native.build import Record
+from engine.models.native.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,28 +69,13 @@ def warm_up(
 
 def _try(built: Path, cancelled: Callable[[], bool]) -> Record:
     command = [sys.executable, "-m", "engine.models.native.trial", str(built)]
-    root = Path(__file__).parents[3]
-    process = subprocess.Popen(
-        command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-    )
-    try:
-        while True:
-            try:
-                said, complaint = process.communicate(timeout=0.05)
-                break
-            except subprocess.TimeoutExpired:
-                if cancelled():
-                    raise BuildCancelled from None
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    ended = run(command, cancelled, folder=Path(__file__).parents[3])
     failed = "The compiled plan failed its trial on this machine, so Draftscope stays on packed"
     try:
-        record = msgspec.json.decode(said, type=Record)
+        record = msgspec.json.decode(ended.output, type=Record)
     except msgspec.DecodeError:
-        lines = complaint.decode(errors="replace").splitlines()
-        reason = lines[-1] if lines else f"exit code {process.returncode}"
+        lines = ended.complaint.splitlines()
+        reason = lines[-1] if lines else f"exit code {ended.code}"
         raise DraftscopeError(f"{failed} ({short(reason)}).") from None
     if not record.difference <= LARGEST_DIFFERENCE:
         raise DraftscopeError(

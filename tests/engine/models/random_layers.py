@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -10,6 +11,9 @@ from engine.cache import KVCache, PagePool
 from engine.models.blocks import Block
 from engine.models.plans.eager import EagerPlan
 from engine.models.rotary import Rotary
+
+if TYPE_CHECKING:
+    from engine.models.plans.protocol import Plan
 
 WIDTH = 24
 
@@ -26,16 +30,19 @@ class Kind:
     head_norms: bool = False
     windows: tuple[int | None, ...] = (None, None, None)  # one a layer
 
-    def layers(self, dtype: torch.dtype = torch.float64, device: str = "cpu") -> list[Block]:
+    def layers(
+        self, dtype: torch.dtype = torch.float64, device: str = "cpu", plan: Plan | None = None
+    ) -> list[Block]:
         generator = torch.Generator().manual_seed(5)
-        plan = EagerPlan(torch.device(device), dtype)
+        plan = plan or EagerPlan(torch.device(device), dtype)
 
         def noise(*shape: int) -> torch.Tensor:
             return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
         def linear(out: int, in_: int):  # type: ignore[no-untyped-def]  # a Linear
             bias = 0.1 * noise(out) if self.biased else None
-            return plan.linear(noise(out, in_) * in_**-0.5, bias)
+            weight = noise(out, in_) * in_**-0.5
+            return plan.linear(weight.half().double(), bias)  # which float16 holds exactly
 
         turned = self.heads + self.kv_heads
         norms = noise(turned, self.head_dim)
