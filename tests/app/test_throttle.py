@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtTest import QTest
 
+import app.throttle
 from app.throttle import Throttle
+from tests.app.fake_time import FakeTime
 from tests.app.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -54,3 +56,35 @@ def test_what_was_stopped_acts_no_more(throttle: Throttle, acts: list[int]) -> N
     throttle.stop()
     QTest.qWait(3 * INTERVAL_MS)
     assert len(acts) == 1
+
+
+def test_throttles_asked_together_act_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = FakeTime()
+    monkeypatch.setattr(app.throttle, "QTimer", time.timer)
+    acted: list[tuple[int, float]] = []
+    throttles = [
+        Throttle(lambda at=at: acted.append((at, time.now_ms)), 200, 30 * at)  # type: ignore[misc]  # bound
+        for at in range(3)
+    ]
+    for _ in range(100):
+        for throttle in throttles:
+            throttle.ask()
+        time.advance(10)
+    times = {at: [when for who, when in acted if who == at] for at in range(3)}
+    assert [found[0] for found in times.values()] == [0, 0, 0]
+    assert times[0][1:4] == [200, 400, 600]
+    assert times[1][1:4] == [230, 430, 630]
+    assert times[2][1:4] == [260, 460, 660]
+
+
+def test_acting_out_of_turn_grants_the_wish_that_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = FakeTime()
+    monkeypatch.setattr(app.throttle, "QTimer", time.timer)
+    acted: list[float] = []
+    throttle = Throttle(lambda: acted.append(time.now_ms), 200)
+    throttle.ask()
+    throttle.ask()
+    time.advance(50)
+    throttle.act()
+    time.advance(1000)
+    assert acted == [0, 50]
