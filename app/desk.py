@@ -317,6 +317,8 @@ class Desk(QObject):
             self._show_opened(self._opening)
         if reply.job != self._shown_job:
             return
+        if self.state.engine_wait is not None:  # a prompt was being read: its end has come
+            self._update(engine_wait=None)
         try:
             reply.add_to(self.document)
         except DraftscopeError as fault:

@@ -28,6 +28,7 @@ def feed(
     *,
     stopped: Callable[[], bool] = lambda: False,
     sink: Callable[[Tensor], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Tensor:
     """Run tokens that follow what is cached, chunk after chunk.
 
@@ -39,6 +40,8 @@ def feed(
         Polled before each chunk.
     sink
         Receives the hidden rows [n, D] of every chunk, in order.
+    progress
+        Called with (tokens read, tokens in all) before each chunk, where there is more than one.
 
     Returns
     -------
@@ -56,6 +59,8 @@ def feed(
     for begin in range(0, len(tokens), CHUNK):
         if stopped():
             raise Stopped
+        if progress is not None and len(tokens) > CHUNK:
+            progress(begin, len(tokens))
         hidden = model.forward(tokens[begin : begin + CHUNK], cache)
         if sink is not None:
             sink(hidden)

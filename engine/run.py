@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from engine.cache import PagePool
     from engine.control import Control
     from engine.drafters.protocol import Drafter
-    from engine.loading import LoadedModel
+    from engine.loading import LoadedModel, Progress
     from engine.request import RunRequest
     from engine.trace.events import Event, Settings
 
@@ -94,12 +94,14 @@ class Run:
         drafter: Callable[[str, Callable[[], bool]], Drafter | None],
         request: RunRequest,
         control: Control,
+        progress: Progress | None = None,
     ) -> None:
         self._target = target
         self._pool = pool
         self._drafter_named = drafter
         self._request = request
         self._control = control
+        self._progress = progress
         self._id = secrets.token_hex(8)
         self._settings = request.settings
         self._sampling = self._checked(request.settings)
@@ -190,9 +192,13 @@ class Run:
 
     def _prefill(self, sequence: Sequence) -> PrefillFinished:
         begin = time.perf_counter_ns()
-        sequence.prefill(lambda: self._control.stopped)
+        sequence.prefill(lambda: self._control.stopped, self._reading)
         took = time.perf_counter_ns() - begin
         return PrefillFinished(run=self._id, ns=took, tokens=sequence.cache.length)
+
+    def _reading(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(done, total, "Reading the prompt")
 
     def _rounds(self, decoder: Decoder) -> Iterator[Event]:
         """Yield rounds, and between them what was measured or changed, until stopped."""

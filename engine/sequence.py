@@ -65,13 +65,24 @@ class Sequence:
             self._seen.extend(output)
         return self._seen
 
-    def prefill(self, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Read every token but the last. Raises `engine.prefill.Stopped` when stopped."""
+    def prefill(
+        self,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Read every token but the last, as `feed` does. Raises `Stopped` when stopped."""
         waiting = self._tokens[self.cache.length : -1]
         if not waiting:
             return
         with torch.inference_mode():
-            feed(self.model, waiting, self.cache, stopped=stopped, sink=self._keep)
+            feed(
+                self.model,
+                waiting,
+                self.cache,
+                stopped=stopped,
+                sink=self._keep,
+                progress=progress,
+            )
         self.cache.truncate(self.cache.length)  # give back what padding held
         settle(self.model.plan.device)  # the prompt's time is not the first round's
 

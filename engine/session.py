@@ -54,7 +54,11 @@ class Session:
         return self._drafters[spec]
 
     def run(
-        self, request: RunRequest, control: Control | None = None
+        self,
+        request: RunRequest,
+        control: Control | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> Generator[Event, None, None]:
         """Decode a prompt and yield what happens, as it happens.
 
@@ -63,6 +67,9 @@ class Session:
         Comparison. A stop gives a RunFinished with the reason "cancelled", a fault one with the
         reason "error" and a sentence. Closing the iterator stops as well; caches are left right.
 
+        A long prompt is read in chunks; `progress` is called between them with (tokens read, tokens
+        in all, what is being done).
+
         Raises
         ------
         DraftscopeError
@@ -70,7 +77,7 @@ class Session:
         LoadingCancelled
             For a stop while the first drafter was being loaded, before the first event.
         """
-        run = Run(self.target, self.pool, self.drafter, request, control or Control())
+        run = Run(self.target, self.pool, self.drafter, request, control or Control(), progress)
         return run.events()
 
 

@@ -35,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
     control = Control()
     with Interrupt(control.stop) as interrupt:
         session = _load(options, interrupt)
-        outcome = _show(session.run(request, control), options)
+        line = ProgressLine(sys.stderr)
+        outcome = _show(session.run(request, control, progress=line), options, line)
     if options.json:
         print(json.dumps(as_object(outcome), ensure_ascii=False, allow_nan=False))
     else:
@@ -110,14 +111,16 @@ def _load(options: argparse.Namespace, interrupt: Interrupt) -> Session:
         line.close()
 
 
-def _show(events: Iterator[Event], options: argparse.Namespace) -> Outcome:
+def _show(events: Iterator[Event], options: argparse.Namespace, waiting: ProgressLine) -> Outcome:
     """Let the events pass by: into the trace, onto the terminal, into the figures."""
     outcome = Outcome()
     printer = None if options.json else TokenPrinter(sys.stdout, show_drafts=options.show_drafts)
     with ExitStack() as stack:
         stack.callback(getattr(events, "close", lambda: None))  # a generator's, also on a fault
         journal: Journal | None = None
+        stack.callback(waiting.close)
         for event in events:
+            waiting.close()  # the prompt is read
             if options.trace is not None and journal is None:
                 journal = stack.enter_context(Journal(options.trace, replace=True))
             if journal is not None:

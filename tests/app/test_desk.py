@@ -353,3 +353,17 @@ def test_close_in_every_state(
     assert unfinished_journals() == []
     desk.run(str(tiny_model), PROMPT.request)  # asked of a closed desk: nothing begins
     assert not desk.ticking
+
+
+def test_a_long_prompt_is_waited_for_in_words_until_it_is_read(
+    desk: Desk, errors: list[str], tiny_model: Path
+) -> None:
+    said: list[str] = []
+    desk.state_changed.connect(
+        lambda: said.append(desk.state.engine_wait.what if desk.state.engine_wait else "")
+    )
+    desk.run(str(tiny_model), replace(PROMPT, prompt="x" * 400, limit=4, baseline=False).request)
+    wait_until(lambda: idle(desk))
+    assert errors == []
+    assert "Reading the prompt" in said
+    assert desk.state.engine_wait is None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from engine.control import Control
+    from engine.loading import Progress
     from engine.request import RunRequest
 
 ROOT = Path(__file__).parents[3]
@@ -42,7 +43,9 @@ class Recorded:
         self.before: Callable[[int, Control], None] = lambda index, control: None
         self.closed = False
 
-    def run(self, request: RunRequest, control: Control) -> Iterator[Event]:
+    def run(
+        self, request: RunRequest, control: Control, *, progress: Progress
+    ) -> Iterator[Event]:
         self.request = request
         try:
             for index, event in enumerate(self.events):
