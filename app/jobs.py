@@ -10,6 +10,7 @@ import gc
 import logging
 import os
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("draftscope")
 
 FIRST_PORTION, PORTION = 32, 512  # events of a session handed over at once
+# A thread that reads would hold the interpreter for milliseconds each time the window asks for it:
+# after so many events it lets go by itself.
+BREATH, BREATH_S = 64, 0.0005
 SWITCH_INTERVAL_S = 0.0002  # how long a thread may keep the interpreter while another waits
 
 
@@ -139,7 +143,7 @@ class EngineJobs:
         journal: Journal | None = None
         ended = False
         try:
-            for event in session.run(request, job.control):
+            for event in session.run(request, job.control, progress=_progress(job, post)):
                 if isinstance(event, RunStarted):
                     journal = start_journal(event)
                     post(JournalStarted(job.number, journal.path))
@@ -247,6 +251,8 @@ def _open(job: OpenSession, post: Post) -> str:
             if job.cancel.is_set():
                 return ""
             gatherer.add(event, (start, length))
+            if gatherer.held % BREATH == 0:
+                time.sleep(BREATH_S)
             if gatherer.held == size:
                 post(PortionRead(job.number, job.path, gatherer.portion()))
                 size = PORTION

@@ -198,8 +198,9 @@ class StripLayout:
             `top`, moved by as much as the rows in sight were.
         """
         while self._blocks:
-            first = self._block_of_row(int(top // self.row_height))
-            last = self._block_of_row(int((top + height) // self.row_height))
+            # A row more on both sides: what stands out of a row is painted with its neighbour.
+            first = self._block_of_row(int(top // self.row_height) - 1)
+            last = self._block_of_row(int((top + height) // self.row_height) + 1)
             seen = range(first, last + 1)
             missing = [number for number in seen if number not in self._laid]
             if not missing:

@@ -100,8 +100,8 @@ class StripRows:
         soft = self._soft[row]
         del self._soft[row:]
         self._open_row(begin, soft)
-        for index in range(begin, end):
-            self._place(index, chips[index])
+        for index, chip in enumerate(chips[begin:end], begin):
+            self._place(index, chip)
         self.placed += end - begin
         self.end = end
         return first_change(before, self.rows[row:], first, row)

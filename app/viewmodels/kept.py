@@ -12,6 +12,7 @@ class Kept(Sequence[T], Generic[T]):
     """A sequence whose items are fetched one by one; equal to any other of the same items."""
 
     def _one(self, index: int) -> T:
+        """Return an item; past the end raise an IndexError, as a list does."""
         raise NotImplementedError
 
     @overload
@@ -21,10 +22,16 @@ class Kept(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
 
     def __getitem__(self, index: int | slice) -> T | list[T]:
-        wanted = range(len(self))[index]  # IndexError as a list's
-        if isinstance(wanted, range):
-            return [self._one(i) for i in wanted]
-        return self._one(wanted)
+        if isinstance(index, slice):
+            return self._many(range(len(self))[index])
+        if index < 0:
+            index += len(self)
+        if index < 0:
+            raise IndexError("index out of range")
+        return self._one(index)
+
+    def _many(self, wanted: range) -> list[T]:
+        return [self._one(index) for index in wanted]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):

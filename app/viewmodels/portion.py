@@ -50,7 +50,10 @@ class Portion(msgspec.Struct, frozen=True, kw_only=True):
     texts
         What its tokens released to the text.
     codes, pieces
-        Of each token of each round in order: what became of it (`WORDS`), and its bytes.
+        Of each token of each round in order: what became of it (`WORDS`), and the number of its
+        bytes, as uint32.
+    new_pieces
+        Bytes that occur for the first time in the run; their numbers follow on.
     lines
         Where each round's line stands in the file: 8 bytes of start, 4 of size. Empty where the
         events come from no file.
@@ -65,7 +68,8 @@ class Portion(msgspec.Struct, frozen=True, kw_only=True):
     round_places: tuple[int, ...]
     texts: tuple[str, ...]
     codes: bytes
-    pieces: tuple[bytes, ...]
+    pieces: bytes
+    new_pieces: tuple[bytes, ...]
     lines: bytes = b""
 
 
@@ -90,6 +94,7 @@ class Gatherer:
         self.rounds = 0
         self._started = False
         self._grams = SeenGrams()
+        self._numbers: dict[bytes, int] = {}  # of pieces
         self._begin()
 
     def _begin(self) -> None:
@@ -100,7 +105,8 @@ class Gatherer:
         self._places: list[int] = []
         self._texts: list[str] = []
         self._codes: list[int] = []
-        self._pieces: list[bytes] = []
+        self._pieces: list[int] = []
+        self._new_pieces: list[bytes] = []
         self._lines: list[bytes] = []
 
     def add(self, event: Event, place: tuple[int, int] | None = None) -> bool:
@@ -138,15 +144,22 @@ class Gatherer:
             )
         self.rounds += 1
         codes = [CODES[token.fate] for token in one.drafted]
-        self._pieces += [token.piece for token in one.drafted]
+        self._pieces += [self._number(token.piece) for token in one.drafted]
         if one.closing is not None:
             codes.append(CODES[one.closing.kind])
-            self._pieces.append(one.closing.piece)
+            self._pieces.append(self._number(one.closing.piece))
         self._codes += codes
         self._lengths.append(len(codes))
         self._places.append(self.held)
         self._texts.append("".join(one.texts))
         self._rows.append(row_of(one, self._grams.extend(one.emitted_ids)))
+
+    def _number(self, piece: bytes) -> int:
+        number = self._numbers.get(piece)
+        if number is None:
+            number = self._numbers[piece] = len(self._numbers)
+            self._new_pieces.append(piece)
+        return number
 
     def portion(self) -> Portion:
         """Return what was added since the last portion."""
@@ -161,7 +174,8 @@ class Gatherer:
             round_places=tuple(self._places),
             texts=tuple(self._texts),
             codes=bytes(self._codes),
-            pieces=tuple(self._pieces),
+            pieces=struct.pack(f"<{len(self._pieces)}I", *self._pieces),
+            new_pieces=tuple(self._new_pieces),
             lines=b"".join(self._lines),
         )
         self._begin()

@@ -6,9 +6,10 @@ the picture is (`strip` does). Knows no pixel, no font and no colour.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,10 +88,11 @@ class ShownChips(Kept[Chip]):
         self.finished, self.moving = finished, moving
         self._at = (0, 0, moving)
 
-    def _starts(self) -> npt.NDArray[np.generic]:
+    def _starts(self) -> Sequence[float]:
         """Return where each round's chips begin, counted from the end of the prompt."""
         document = self._document
-        return document.tokens.starts if self.show_drafts else document.columns.sums("emitted")
+        starts: npt.NDArray[Any] = document.tokens.starts
+        return starts if self.show_drafts else document.columns.sums("emitted")  # type: ignore[return-value]  # arrays have what is used of sequences
 
     def start_of(self, index: int) -> int:
         """Return where the chips of a round begin; of a round that is gone, where all end."""
@@ -116,12 +118,26 @@ class ShownChips(Kept[Chip]):
             self._at = (begin, begin + len(chips), chips)
         return chips[index - begin]
 
+    def _many(self, wanted: range) -> list[Chip]:
+        if wanted.step != 1 or not wanted:
+            return super()._many(wanted)
+        first, prompt, settled = wanted.start, len(self.prompt), self.start_of(self.finished)
+        found = self.prompt[first : wanted.stop]
+        at = max(first, prompt)
+        index = self._round_at(at) if at < min(wanted.stop, settled) else self.finished
+        skipped = at - self.start_of(index)
+        chips: list[Chip] = []
+        while index < self.finished and len(chips) - skipped < wanted.stop - at:
+            chips += self.of_round(index)
+            index += 1
+        if index == self.finished:
+            chips += self.moving
+        return found + chips[skipped : skipped + wanted.stop - at]
+
     def _round_at(self, index: int) -> int:
         """Return the round of a chip, which is one of a finished round."""
-        starts = self._starts()
-        # The array's own type: with another one numpy would convert all of it first.
-        place = starts.dtype.type(index - len(self.prompt))
-        return int(starts.searchsorted(place, side="right")) - 1
+        # Not numpy's own search: it copies what may not be written.
+        return bisect_right(self._starts(), index - len(self.prompt)) - 1
 
     def of_round(self, index: int) -> list[Chip]:
         """Return the chips of a finished round."""

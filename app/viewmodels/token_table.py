@@ -62,7 +62,6 @@ class TokenTable:
         self._starts = Growing(1, np.uint32)  # of each round among the tokens, and where all end
         self._starts.append(np.zeros(1, np.uint32))
         self._pieces: list[bytes] = []
-        self._known: dict[bytes, int] = {}
         self._broken = Growing(1, np.bool_)  # by piece: ends or begins within a character
         self._ends_line = Growing(1, np.bool_)  # by piece
         self._carries: dict[int, bytes] = {}  # by round: begun characters, where there are any
@@ -93,7 +92,8 @@ class TokenTable:
     def extend(self, portion: Portion) -> None:
         """Append a portion's rounds."""
         first = len(self)
-        numbers = np.fromiter(map(self._number, portion.pieces), np.uint32, len(portion.pieces))
+        self._add_pieces(portion.new_pieces)
+        numbers = np.frombuffer(portion.pieces, "<u4")
         codes = np.frombuffer(portion.codes, np.uint8)
         lengths = np.array(portion.lengths, np.uint32)
         self._starts.append(np.cumsum(lengths, dtype=np.uint32) + self.starts[-1])
@@ -103,19 +103,11 @@ class TokenTable:
             self._carry_on(first)
         self._add_texts(portion.texts)
 
-    def _number(self, piece: bytes) -> int:
-        number = self._known.get(piece)
-        if number is None:
-            number = self._known[piece] = len(self._pieces)
-            self._pieces.append(piece)
-            try:
-                piece.decode()
-                broken = False
-            except UnicodeDecodeError:
-                broken = True
-            self._broken.append(np.array([broken]))
-            self._ends_line.append(np.array([piece.endswith(b"\n")]))
-        return number
+    def _add_pieces(self, pieces: Sequence[bytes]) -> None:
+        if pieces:
+            self._pieces += pieces
+            self._broken.append(np.array([_is_broken(piece) for piece in pieces]))
+            self._ends_line.append(np.array([piece.endswith(b"\n") for piece in pieces]))
 
     def _carry_on(self, first: int) -> None:
         """Follow begun characters through the rounds from `first` on."""
@@ -163,3 +155,12 @@ class TokenTable:
         codes = self.codes[start:end]
         emitted = (codes == _ACCEPTED) | (codes >= FIRST_CLOSING)
         return emitted, self._ends_line.column()[self._numbers.column()[start:end]]
+
+
+def _is_broken(piece: bytes) -> bool:
+    """Whether a piece ends or begins within a character."""
+    try:
+        piece.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
