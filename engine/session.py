@@ -105,8 +105,7 @@ def generate(
     Parameters
     ----------
     target, drafter
-        From `engine.load_model` and `engine.make_drafter`; a drafter's name will do, and None gives
-        plain rounds.
+        From `engine.load_model` and `engine.make_drafter`, or its name; None gives plain rounds.
     prompt
         What a user says, or with `raw` the text to go on from.
     k, temperature
@@ -131,9 +130,7 @@ def generate(
         For a request that cannot be run, and for a fault in the middle of one.
     """
     session = Session(target)
-    spec = drafter if isinstance(drafter, str) else "none" if drafter is None else drafter.spec
-    if drafter is not None and not isinstance(drafter, str):
-        session.add_drafter(spec, drafter)
+    spec = _known(session, drafter)
     settings = settings or Settings(drafter=spec, k=k, temperature=temperature)
     request = RunRequest(
         prompt=prompt,
@@ -145,8 +142,15 @@ def generate(
         top_n=top_n,
     )
     last: Event | None = None
-    for event in session.run(request):
-        last = event
-        if isinstance(event, Round):
-            yield event
+    for last in session.run(request):
+        if isinstance(last, Round):
+            yield last
     raise_failure(last)
+
+
+def _known(session: Session, drafter: Drafter | str | None) -> str:
+    """Return the name by which the session knows a drafter, made or only named."""
+    if drafter is None or isinstance(drafter, str):
+        return "none" if drafter is None else drafter
+    session.add_drafter(drafter.spec, drafter)
+    return drafter.spec
