@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+import engine.models.plans.recordings as recordings_module
 from engine.cache import KVCache, PagePool
 from engine.models.plans.recordings import USES_BEFORE, Recordings, Shape
 from tests.engine.models.plans.replaying import Replaying
@@ -83,15 +84,17 @@ def test_what_was_recorded_on_a_store_goes_when_it_grows() -> None:
     assert use(recordings, SHAPE, other)
 
 
-def test_what_was_recorded_on_a_store_goes_with_it() -> None:
+def test_a_new_store_with_the_name_of_a_dead_one_is_not_taken_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recordings_module, "id", lambda _: 7, raising=False)
     recordings, pool = Recordings(Replaying()), new_pool()
     used_up(recordings, SHAPE, pool)
-    for _ in range(20):  # a new store may get the name of the one before
-        del pool
-        gc.collect()
-        pool = new_pool()
-        assert not use(recordings, SHAPE, pool)
-        assert len(recordings) == 1
+    del pool
+    gc.collect()
+    used_up(recordings, SHAPE, new_pool())
+    assert recordings.made == 2
+    assert len(recordings) == 1
 
 
 def test_the_longest_unused_goes_when_there_are_too_many() -> None:
@@ -113,6 +116,7 @@ def test_a_failure_ends_recording_and_is_said_once() -> None:
         assert not use(recordings, SHAPES[1], pool)
     with pytest.warns(RuntimeWarning, match="without recorded graphs.*is capturing$"):
         assert not use(recordings, SHAPES[1], pool)
+    assert len(recordings) == 0  # the memory of the others is wanted elsewhere
     assert recordings.note is not None
     assert recordings.note.endswith("operation not permitted when stream is capturing")
     for shape in SHAPES:
