@@ -23,7 +23,7 @@ from engine.judgement import (
     closing_record,
     drafted_records,
 )
-from engine.models.settling import queues_rounds, settle
+from engine.models.settling import queues_rounds, settle, side_stream
 from engine.observation import Observer
 from engine.penalties import adjusted
 from engine.phases import Phases, device_events
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from engine.emission import Emission, Limits
     from engine.models.text.streaming import TextStream
     from engine.models.text.tokenizer import Tokenizer
+    from engine.observation import Look
     from engine.sequence import Sequence
     from engine.trace.events import FinishReason, Laws, Settings
 
@@ -110,6 +111,7 @@ class Decoder:
         self._device = sequence.model.plan.device
         self._queued = queues_rounds(self._device) if queued is None else queued
         self._phases = Phases(device_events(self._device) if self._queued else None)
+        self._beside = side_stream(self._device)
 
     def rounds(self) -> Generator[Round, None, None]:
         """Yield rounds until one ends the text; `choice` may be replaced between them."""
@@ -145,10 +147,12 @@ class Decoder:
         judged = self._accept(draft, logits, position)
         drafting, verify, accepting = self._phases.end()
         moments = [time.perf_counter_ns()]
+        look = self._look(judged)
         peak = CacheReading.of(sequence.cache), CacheReading.of(own)
+        moments.append(time.perf_counter_ns())
         emission = self._commit(judged, hidden)
         moments.append(time.perf_counter_ns())
-        laws = self._observe(judged, emission)
+        laws = self._observe(judged, emission, look)
         moments.append(time.perf_counter_ns())
         after = CacheReading.of(sequence.cache), CacheReading.of(own)
         proposal = judged.proposal
@@ -168,8 +172,8 @@ class Decoder:
                 draft=drafting,
                 verify=verify,
                 accept=accepting,
-                commit=moments[1] - moments[0],
-                observe=moments[2] - moments[1],
+                commit=moments[2] - moments[1],
+                observe=moments[1] - moments[0] + moments[3] - moments[2],
             ),
             target_cache=span,
             drafter_cache=cache_span(before[1], peak[1], after[1]),
@@ -267,7 +271,17 @@ class Decoder:
         self.reason = emission.reason
         return emission
 
-    def _observe(self, judged: Judged, emission: Emission) -> list[Laws] | None:
+    def _look(self, judged: Judged) -> Look | None:
+        """Let the device look at a queued round, beside all else, while the host commits it."""
+        if self._observer is None or not self._queued:
+            return None
+        with self._beside():
+            return self._observer.look(judged, self.choice.sampling)
+
+    def _observe(self, judged: Judged, emission: Emission, look: Look | None) -> list[Laws] | None:
         if self._observer is None:
             return None
-        return self._observer.observe(judged, self.choice.sampling, cut=emission.cut)
+        if look is None:
+            return self._observer.observe(judged, self.choice.sampling, cut=emission.cut)
+        with self._beside():
+            return self._observer.laws(look, cut=emission.cut)

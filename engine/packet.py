@@ -15,23 +15,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Packet:
-    """Named rows of numbers, one behind the other in one tensor."""
+    """Named tensors, of any shapes and types, that are to be read together."""
 
-    numbers: Tensor  # [n], float64: ids up to 2**53 and float32 numbers stand in it as they are
-    sizes: Mapping[str, int]  # of each part, in order
+    parts: Mapping[str, Tensor]
+    joined: Tensor | None = (
+        None  # [n], float64: ids up to 2**53 and float32 stand in it as they are
+    )
 
     @classmethod
     def of(cls, parts: Mapping[str, Tensor]) -> Packet:
-        """Join parts of any shape and type on their device; nothing is read."""
+        """Join parts on their device, one behind the other; nothing is read."""
         flat = [part.to(torch.float64).flatten() for part in parts.values()]
-        sizes = {name: part.numel() for name, part in parts.items()}
-        return cls(torch.cat(flat), sizes)
+        return cls(parts, torch.cat(flat))
 
     def read(self) -> dict[str, list[float]]:
-        """Wait for the device and return each part's numbers, flat."""
-        numbers: list[float] = self.numbers.tolist()
+        """Wait for the device and return each part's numbers, flat.
+
+        Parts that were not joined are read one by one, which is quicker where reading is free.
+        """
+        if self.joined is None:
+            return {name: part.flatten().tolist() for name, part in self.parts.items()}
+        numbers: list[float] = self.joined.tolist()
         found, begin = {}, 0
-        for name, size in self.sizes.items():
-            found[name] = numbers[begin : begin + size]
-            begin += size
+        for name, part in self.parts.items():
+            end = begin + part.numel()
+            found[name] = numbers[begin:end]
+            begin = end
         return found

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.decoder import Choice, Decoder
+from engine.models.settling import queues_rounds, uploaded
 from engine.penalties import adjusted
 from engine.prefill import Stopped
-from engine.sampling import draw, greedy_ids, probabilities
+from engine.sampling import draw, drawn_ids, greedy_ids, probabilities
 from engine.sequence import Sequence
 from engine.trace.events import Baseline, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from torch import Tensor
 
     from engine.cache import PagePool
     from engine.emission import Limits
@@ -57,19 +60,28 @@ class Prober:
         """Measure pass, sampling and transfer of one plain round; commit nothing."""
         length = sequence.cache.length
         begin = time.perf_counter_ns()
-        hidden = sequence.model.forward(sequence.tokens[length:], sequence.cache)
+        waiting = uploaded(sequence.tokens[length:], torch.long, sequence.model.plan.device)
+        hidden = sequence.model.forward(waiting, sequence.cache)
         seen = sequence.seen_by(sampling)
         scores = adjusted(sequence.model.logits(hidden), sampling, seen)
-        if sampling.greedy:
-            int(greedy_ids(scores)[0])
-        else:
-            draw(probabilities(scores, sampling)[0], 0.5)
+        _choose(scores, sampling, queued=queues_rounds(scores.device))
         took = time.perf_counter_ns() - begin
         sequence.cache.truncate(length)
         self._probes_ns += took
         self._last_ns = took
         self._since = 0
         return Probe(run=run, after_round=after_round, context_length=length, ns=took)
+
+
+def _choose(scores: Tensor, sampling: Sampling, *, queued: bool) -> int:
+    """Return the token that a plain round would emit for the uniform 0.5, as its device does."""
+    if sampling.greedy:
+        return int(greedy_ids(scores)[0])
+    law = probabilities(scores, sampling, queued=queued)
+    if not queued:
+        return draw(law[0], 0.5)
+    half = torch.full((1,), 0.5, dtype=torch.float64, device=law.device)
+    return int(drawn_ids(law, half)[0])
 
 
 def run_baseline(

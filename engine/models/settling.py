@@ -6,12 +6,14 @@ number, and whoever reads a number waits for all that was queued before it. Know
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from torch import Tensor
 
@@ -41,3 +43,14 @@ def uploaded(
     if device.type != "cuda":
         return here.to(device)
     return here.pin_memory().to(device, non_blocking=True)
+
+
+def side_stream(device: torch.device) -> Callable[[], AbstractContextManager[object]]:
+    """Return what puts work beside all other work of the device; on a CPU it changes nothing.
+
+    Only what is there already may be used within: it waits for nothing that is still queued.
+    """
+    if device.type != "cuda":
+        return nullcontext
+    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's own
+    return lambda: torch.cuda.stream(stream)

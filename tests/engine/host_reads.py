@@ -27,6 +27,7 @@ _READS = {
     _ATEN.equal,
     _ATEN._unique2,
 }
+_SENDERS = ("queued", "penalties", "observation", "plain", "drafters.queued", "drafters.head")
 
 
 class HostReads(TorchDispatchMode):
@@ -47,13 +48,7 @@ class HostReads(TorchDispatchMode):
             self.sent_at_once += self._within
             return uploaded(*arguments)
 
-        for module in (
-            "models.settling",
-            "queued",
-            "penalties",
-            "drafters.queued",
-            "drafters.head",
-        ):
+        for module in _SENDERS:
             patch.setattr(f"engine.{module}.uploaded", watched)
 
     def __enter__(self) -> Self:

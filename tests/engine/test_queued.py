@@ -9,13 +9,16 @@ import msgspec
 import pytest
 import torch
 
+from engine.decoder import Decoder
 from engine.drafters.drafting import begin_draft
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import load_head
 from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
 from engine.loading import load_model, make_drafter
+from engine.observation import Look, Observer
 from engine.packet import Packet
 from engine.phases import Phases
+from engine.plain import _choose
 from engine.sampling import Sampling
 from engine.trace.events import DraftEnd, ModelInfo
 from tests.engine.decoding import Scripted, decode
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.drafters.protocol import Drafter
+    from engine.emission import Emission
     from engine.loading import LoadedModel
-    from engine.trace.events import Round
+    from engine.trace.events import Laws, Round
 
 KINDS = ("none", "scripted", "ngram", "model", "early", "head")
 SAMPLINGS = {
@@ -141,6 +145,53 @@ def test_a_queued_round_is_read_once(
     )
     assert seen == [(["tolist"], 0)] * len(rounds)
     assert counted.sent_at_once >= len(rounds)
+
+
+@pytest.mark.parametrize("drafter", ["none", "ngram", "head"], indirect=True)
+@pytest.mark.parametrize("law", SAMPLINGS)
+def test_a_device_looks_at_a_round_unasked_and_is_asked_once(
+    alike: LoadedModel, drafter: Drafter | None, law: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = HostReads(monkeypatch)
+    look, laws = Observer.look, Observer.laws
+    order: list[str] = []
+
+    def looked(*arguments: Any) -> Look:
+        order.append("look")
+        with counted:
+            found = look(*arguments)
+        assert counted.reads == []
+        assert counted.sent == counted.sent_at_once
+        return found
+
+    def read(*arguments: Any, **named: Any) -> list[Laws]:
+        order.append("read")
+        with counted:
+            found = laws(*arguments, **named)
+        assert counted.reads == ["tolist"]
+        counted.reads.clear()
+        return found
+
+    commit = Decoder._commit
+
+    def committed(*arguments: Any) -> Emission:
+        order.append("commit")
+        return commit(*arguments)
+
+    monkeypatch.setattr(Observer, "look", looked)
+    monkeypatch.setattr(Observer, "laws", read)
+    monkeypatch.setattr(Decoder, "_commit", committed)
+    _, rounds, _ = decode(alike, drafter, sampling=SAMPLINGS[law], queued=True, count=8)
+    assert order == ["look", "commit", "read"] * len(rounds)
+
+
+def test_a_probe_chooses_on_a_device_as_on_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = torch.randn(1, 3_000, generator=torch.Generator().manual_seed(5))
+    for sampling in SAMPLINGS.values():
+        chosen = _choose(scores, sampling, queued=False)
+        with HostReads(monkeypatch) as counted:
+            assert _choose(scores, sampling, queued=True) == chosen
+        assert len(counted.reads) == 1
 
 
 def test_a_round_that_is_read_step_by_step_is_read_more_often(

@@ -81,12 +81,14 @@ def test_each_uniform_is_that_of_its_position_and_purpose(
         assert one.closing.kind is kinds.get(len(one.drafted), ClosingKind.CORRECTION)
 
 
+@pytest.mark.parametrize("queued", [False, True])
 def test_phases_are_timed_in_their_order_and_wait_for_the_device(
-    exact_target: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    exact_target: LoadedModel, monkeypatch: pytest.MonkeyPatch, queued: bool
 ) -> None:
     # A clock that only the phases' own work moves: each by another amount.
     now = [0]
     work = {"_propose": 1, "_verify": 20, "_accept": 300, "_commit": 4_000, "_observe": 50_000}
+    work["_look"] = 600_000  # observation too, before the commit that it need not wait for
     for name, ns in work.items():
         method = getattr(decoder_module.Decoder, name)
 
@@ -98,13 +100,14 @@ def test_phases_are_timed_in_their_order_and_wait_for_the_device(
     monkeypatch.setattr(decoder_module.time, "perf_counter_ns", lambda: now[0])
     waits: list[int] = []
     monkeypatch.setattr(decoder_module, "settle", lambda _: waits.append(now[0]))
-    _, rounds, _ = decode(exact_target, Scripted([]), count=5)
+    _, rounds, _ = decode(exact_target, Scripted([]), count=5, queued=queued)
     for one in rounds:
         times = one.times
         parts = (times.draft, times.verify, times.accept, times.commit, times.observe)
-        assert parts == (1, 20, 300, 4_000, 50_000)
+        assert parts == (1, 20, 300, 4_000, 650_000)
         assert times.round == 4_321  # observation is outside the round's own time
-    assert [at % 54_321 for at in waits] == [21] * len(rounds)  # once a round, within verify
+    # once a round, within verify; a queued round waits for nothing but its one transfer
+    assert [at % 654_321 for at in waits] == ([] if queued else [21] * len(rounds))
 
 
 def test_prompts_are_read_to_the_end_before_the_first_round(
