@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.errors import DraftscopeError
+from engine.memory import zeros
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -97,7 +98,8 @@ class PagePool:
         fault of every later text whose blocks reach over the same pages.
         """
         for store in (*self.keys, *self.values):
-            store.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+            if not bool(store.isfinite().all()):  # to write is to take memory
+                store.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
 
     def _is_free(self, run: range, *, but: int) -> bool:
         others = (held for owner, held in self._owners.items() if owner != but)
@@ -117,27 +119,23 @@ class PagePool:
 
     def _grow(self, pages: int) -> None:
         layers, kv_heads, head_dim = self._shape
-        positions = pages * PAGE_SIZE + BLOCK
+        shape = (kv_heads, pages * PAGE_SIZE + BLOCK, head_dim)
         try:
             # zeros, never garbage: a masked position must not turn a sum into NaN
-            # and an ordinary tensor, whoever asks: one made in inference mode could only be
-            # written in it, and a store outlives the call that grows it
-            with torch.inference_mode(False):
-                store = torch.zeros(
-                    (2, layers, kv_heads, positions, head_dim),
-                    dtype=self._dtype,
-                    device=self._device,
-                )
-        except RuntimeError as error:
+            stores = [zeros(shape, self._dtype, self._device) for _ in range(2 * layers)]
+        except (RuntimeError, MemoryError) as error:
             raise DraftscopeError(
                 f"There is not enough memory for a cache of {pages * PAGE_SIZE} positions; "
                 "use a shorter prompt, a smaller limit or a smaller model."
             ) from error
         kept = self._pages * PAGE_SIZE
-        for layer in range(layers if kept else 0):
-            store[0, layer, :, :kept] = self.keys[layer][:, :kept]
-            store[1, layer, :, :kept] = self.values[layer][:, :kept]
-        self.keys, self.values = list(store[0]), list(store[1])
+        grown = stores[:layers], stores[layers:]
+        if kept:
+            for old, new in zip((self.keys, self.values), grown, strict=True):
+                for layer in range(layers):
+                    new[layer][:, :kept] = old[layer][:, :kept]
+                    old[layer] = new[layer]  # the old one goes at once: never two whole stores
+        self.keys, self.values = grown
         self._pages = pages
         self.generation += 1
 

@@ -21,6 +21,7 @@ from engine.drafters.names import EARLY, usual_exit
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
 from engine.errors import DraftscopeError, out_of_memory
+from engine.memory import given_back_at_once
 from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import count_parameters
 from engine.models.plans.choice import choose_plan
@@ -131,7 +132,8 @@ def load_model(
     try:
         report(0, checkpoint.config.layers)
         tokenizer = open_tokenizer(path)
-        transformer = _build(checkpoint, chosen, tokenizer.vocabulary, report)
+        with given_back_at_once():
+            transformer = _build(checkpoint, chosen, tokenizer.vocabulary, report)
     finally:
         checkpoint.close()
     ends = frozenset(checkpoint.config.end_tokens) | frozenset(tokenizer.end_tokens)

@@ -6,9 +6,13 @@ they lie. Memory that nobody has written yet costs nothing.
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.memory import address_of, open_memory
+
+if TYPE_CHECKING:
+    import mmap
 
 _CHUNK = 1 << 28  # bytes asked of the system at once; only what is written is really taken
 _LINE = 64  # bytes that a processor fetches at once
@@ -48,11 +52,5 @@ class Arena:
         return block
 
     def _open(self, size: int) -> None:
-        try:
-            chunk = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        except OSError as error:
-            raise MemoryError(f"no {size} bytes for weights") from error
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            chunk.madvise(mmap.MADV_HUGEPAGE)
-        self._chunk, self._used = chunk, 0
-        self._address = ctypes.addressof(ctypes.c_char.from_buffer(chunk))
+        self._chunk, self._used = open_memory(size, large_pages=True), 0
+        self._address = address_of(self._chunk)
