@@ -40,7 +40,7 @@ def uploaded(
 ) -> Tensor:
     """Return numbers of the host on the device, without waiting for what is queued there; [n]."""
     here = torch.tensor(values, dtype=dtype)
-    if device.type != "cuda":
+    if device.type != "cuda" or not len(values):
         return here.to(device)
     return here.pin_memory().to(device, non_blocking=True)
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
-import engine.decoder as decoder_module
 from engine import RunRequest, Session, Settings
-from engine.cache import KVCache
 from engine.check.greedy import LAWS, PROMPTS, check_greedy
 from engine.drafters.small import SmallModelDrafter
 from engine.loading import load_model
-from engine.models.plans.graphs import GraphPlan
-from engine.prompting import prompt_tokens
-from engine.sampling import sound_ids
+from engine.observation import Look, Observer
+from engine.packet import Packet
+from engine.phases import Phases
 from engine.trace.events import Round
+from tests.engine.decoding import decode
+from tests.engine.test_queued import KINDS, SAMPLINGS, made
 from tests.lawful import assert_lawful
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.judgement import Judged
     from engine.loading import LoadedModel
 
 pytestmark = pytest.mark.gpu
@@ -96,120 +93,100 @@ def test_the_targets_own_law_overlaps_itself_in_bfloat16(default_model_path: Pat
     assert sum(found) / len(found) > 0.95
 
 
-def test_a_greedy_verdict_takes_one_transfer() -> None:
-    scores = torch.randn(5, 50_000, device="cuda")
-    expected = scores.argmax(dim=-1).tolist()
-    torch.cuda.synchronize()
-    torch.cuda.set_sync_debug_mode("warn")
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = sound_ids(scores, "target")
-    finally:
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Forbid every wait within draft, verify, accept and look, and note the transfers."""
+    transfers: list[str] = []
+    begin, end, look, read = Phases.begin, Phases.end, Observer.look, Packet.read
+
+    def entered(self: Phases) -> None:
+        torch.cuda.set_sync_debug_mode("error")
+        begin(self)
+
+    def left(self: Phases) -> tuple[int, ...]:
         torch.cuda.set_sync_debug_mode("default")
-    assert found == expected
-    assert len([one for one in caught if "synchronizing" in str(one.message)]) == 1
+        transfers.append("end")
+        return end(self)
 
-
-def test_nothing_of_a_pass_is_left_for_the_next_phase(
-    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    idle = []
-    accept = decoder_module.Decoder._accept
-
-    def watched(self: decoder_module.Decoder, *arguments: object) -> Judged:
-        idle.append(torch.cuda.current_stream().query())
-        return accept(self, *arguments)  # type: ignore[arg-type]  # passed on
-
-    monkeypatch.setattr(decoder_module.Decoder, "_accept", watched)
-    rounds = rounds_of(Session(load_model(tiny_folder)), "ngram", 1.0)
-    assert idle == [True] * len(rounds)
-
-
-# Passes replayed from recorded graphs
-
-
-def recorded(path: Path, dtype: torch.dtype | None = None) -> tuple[LoadedModel, GraphPlan]:
-    """Load a target under the compiled plan; recording works on this device."""
-    target = load_model(path, device="cuda", plan="compiled", dtype=dtype)
-    plan = target.transformer.plan
-    assert isinstance(plan, GraphPlan)
-    assert plan.recordings.recorder is not None, plan.notes
-    return target, plan
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_greedy_text_of_replayed_passes_is_the_plain_targets_or_tied(
-    tiny_folder: Path, near_folder: Path, dtype: torch.dtype
-) -> None:
-    target, plan = recorded(tiny_folder, dtype)
-    report = check_greedy(Session(target), ("ngram", f"model:{near_folder}", "early:1"), laws=LAWS)
-    assert report.faults == 0
-    assert plan.recordings.replays > 100
-    assert plan.notes == ()
-    if plan.rounds_alike or dtype == torch.float64:
-        assert report.identical == len(report.cells)
-
-
-def test_replayed_text_is_the_references_in_float64(tiny_folder: Path) -> None:
-    targets = [
-        load_model(tiny_folder, device="cuda", plan=plan, dtype=torch.float64)
-        for plan in ("eager", "compiled")
-    ]
-    for drafter in ("none", "ngram", "early:1"):
-        texts = [
-            [one.emitted_ids for one in rounds_of(Session(target), drafter, 0.0)]
-            for target in targets
-        ]
-        assert texts[0] == texts[1]
-
-
-@pytest.mark.model
-def test_replayed_laws_of_the_default_model_overlap_the_references(
-    default_model_path: Path, record_property: pytest.RecordProperty
-) -> None:
-    target, plan = recorded(default_model_path)
-    assert target.info.dtype == "bfloat16, recorded graphs"
-    for name, found in (("widths", plan.widths), ("rounds_alike", plan.rounds_alike)):
-        record_property(name, str(found))
-        print(f"{name}: {found}")
-    tokens = prompt_tokens(target, PROMPTS[1], raw=False)
-    laws = []
-    for loaded in (target, load_model(default_model_path, device="cuda", plan="eager")):
-        model = loaded.transformer
-        cache = KVCache(model.new_pool())
-        with torch.inference_mode():
-            rows = [model.logits(model.forward([token], cache))[0] for token in tokens]
-        laws.append(torch.stack(rows).softmax(dim=-1))
-    assert plan.recordings.replays >= len(tokens) - 2
-    assert float(torch.minimum(*laws).sum(dim=-1).min()) > 0.95
-    report = check_greedy(with_itself(target), ("ngram", "head", "self", "early:25"))
-    assert report.faults == 0
-
-
-def test_graphs_are_recorded_and_replayed_off_the_main_thread(tiny_folder: Path) -> None:
-    target, plan = recorded(tiny_folder)
-    found: list[Round] = []
-    thread = threading.Thread(target=lambda: found.extend(rounds_of(Session(target), "ngram", 1.0)))
-    thread.start()
-    thread.join()
-    assert found
-    assert plan.recordings.replays > 0
-    assert plan.notes == ()
-
-
-def test_a_replayed_pass_never_waits(tiny_folder: Path) -> None:
-    target, plan = recorded(tiny_folder)
-    model, ids = target.transformer, torch.tensor([5], device="cuda")
-    cache = KVCache(model.new_pool())
-    with torch.inference_mode():
-        for _ in range(4):
-            model.forward(ids, cache)
-        before = plan.recordings.replays
-        torch.cuda.synchronize()
+    def looked(*arguments: object) -> Look:
         torch.cuda.set_sync_debug_mode("error")
         try:
-            model.forward(ids, cache)
+            return look(*arguments)  # type: ignore[arg-type]  # passed on
         finally:
             torch.cuda.set_sync_debug_mode("default")
-    assert plan.recordings.replays == before + 1
+
+    def counted(self: Packet) -> dict[str, list[float]]:
+        before = torch.cuda.get_sync_debug_mode()
+        torch.cuda.set_sync_debug_mode("default")
+        transfers.append("read")
+        try:
+            return read(self)
+        finally:
+            torch.cuda.set_sync_debug_mode(before)
+
+    monkeypatch.setattr(Phases, "begin", entered)
+    monkeypatch.setattr(Phases, "end", left)
+    monkeypatch.setattr(Observer, "look", looked)
+    monkeypatch.setattr(Packet, "read", counted)
+    return transfers
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.5])
+@pytest.mark.parametrize("law", SAMPLINGS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_round_is_read_once_and_waits_for_nothing_else(
+    tiny_folder: Path,
+    near_folder: Path,
+    tmp_path: Path,
+    strict: list[str],
+    kind: str,
+    law: str,
+    confidence: float,
+) -> None:
+    target = load_model(tiny_folder, device="cuda", dtype=torch.float32)
+    torch.cuda.set_sync_debug_mode("default")
+    drafter = made(kind, target, near_folder, tmp_path)
+    strict.clear()
+    try:
+        _, rounds, _ = decode(
+            target, drafter, sampling=SAMPLINGS[law], confidence=confidence, count=16
+        )
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    # the verdict's transfer within the round, the observation's outside it
+    assert strict == ["read", "end", "read"] * len(rounds)
+
+
+@pytest.mark.parametrize("law", SAMPLINGS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_queued_rounds_are_those_that_are_read_step_by_step(
+    tiny_folder: Path, near_folder: Path, tmp_path: Path, kind: str, law: str
+) -> None:
+    target = load_model(tiny_folder, device="cuda", dtype=torch.float64)
+    drafter = made(kind, target, near_folder, tmp_path)
+    found = []
+    for queued in (None, False):
+        tokens, rounds, _ = decode(
+            target, drafter, sampling=SAMPLINGS[law], confidence=0.5, k_min=1, queued=queued
+        )
+        found.append((tokens, [[(t.id, t.fate, t.u) for t in one.drafted] for one in rounds]))
+    assert found[0] == found[1]
+
+
+def test_phases_are_the_devices_own(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a verify that keeps the device busy and the host not is a long verify, and no long draft
+    target = load_model(tiny_folder)
+    forward = target.transformer.forward
+
+    def busy(*arguments: object) -> torch.Tensor:
+        torch.cuda._sleep(200_000_000)  # cycles: some 100 ms
+        return forward(*arguments)  # type: ignore[arg-type]  # passed on
+
+    rounds_of(Session(target), "ngram", 1.0)  # warm
+    monkeypatch.setattr(target.transformer, "forward", busy)
+    sequence_rounds = rounds_of(Session(target), "ngram", 1.0)
+    for one in sequence_rounds:
+        times = one.times
+        assert min(times.draft, times.verify, times.accept) >= 0
+        assert times.verify > 10 * (times.draft + times.commit)
+        assert times.verify > 2 * times.accept
