@@ -134,7 +134,7 @@ def _gui(parser: argparse.ArgumentParser) -> None:
         type=whole(0),
         default=100_000,
         metavar="N",
-        help="of the trace that is opened; 0 opens none (default: 100000, some 600 MB)",
+        help="of the trace that is opened; 0 opens none (default: 100000, some 500 MB)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
