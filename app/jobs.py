@@ -174,6 +174,9 @@ class EngineJobs:
 class FileJobs:
     """Jobs on files and on the network; they import no torch."""
 
+    def __init__(self) -> None:
+        self._settled = False
+
     def __call__(self, job: Job, post: Post) -> str:
         """Perform a job and return a notice or ""."""
         match job:
@@ -185,6 +188,11 @@ class FileJobs:
                 except FetchCancelled:
                     job.cancel.set()
             case OpenSession():
+                if not self._settled:
+                    # As `_share_with_the_window`: the window itself stays, and reading makes
+                    # enough objects for the collector to walk over all of it.
+                    gc.freeze()
+                    self._settled = True
                 return _open(job, post)
             case SaveSession():
                 save_copy(job.source, job.path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from app.viewmodels.chips import Chip
 
-LEAST_CHIPS, MOST_CHIPS = 256, 1024  # of a block
+LEAST_CHIPS, MOST_CHIPS = 128, 1024  # of a block
 
 
 @runtime_checkable

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FULL_SIZE", "SMALL", "Placed", "StripLayout"]
 
+WHOLE_CHIPS = 2048  # texts of no more are laid out whole
 KEPT_BLOCKS = 32  # laid out at once; of others the number of rows is kept
 _ROWS_A_CHIP = 0.1  # before anything was laid out
 
@@ -51,6 +52,7 @@ class StripLayout:
         self._first_rows: list[int] = [0]  # of blocks, as far as known; always the first one's
         self._laid: OrderedDict[int, StripRows] = OrderedDict()  # by block, the latest used last
         self._known = (0, 0)  # rows and chips of blocks that were laid out
+        self._rows_a_chip: float | None = None  # of these; None before there were any
         self.rows = _Rows(self)
         self.set_font(font, small_font)
 
@@ -74,6 +76,8 @@ class StripLayout:
         self._laid.clear()
         self._first_rows = [0]
         self._known = (0, 0)
+        if self._rows_a_chip is not None:
+            self._rows_a_chip *= share
         for block in self._blocks:
             block.guess(block.rows * share)
 
@@ -108,20 +112,25 @@ class StripLayout:
             self._laid.pop(number, None)
         del self._blocks[at:], self._first_rows[at + 1 :]
         for end, goes_on in block_ends(chips, begin, first):
-            self._blocks.append(Block(begin, end, soft, self._rows_a_chip))
+            self._blocks.append(Block(begin, end, soft, self._rows_a_chip or _ROWS_A_CHIP))
             begin, soft = end, goes_on
         changed = Changed(row, 0.0)
         if held is not None and at < len(self._blocks):
             part = self._fill(at, held, first)
             changed = Changed(row + part.row, part.left)
+        self._lay_out_short()
         if self._blocks:
+            if self._rows_a_chip is None:
+                self.lay_out(0)  # the last one may be too small to tell by
             self.lay_out(len(self._blocks) - 1)
         return changed
 
-    @property
-    def _rows_a_chip(self) -> float:
-        rows, chips = self._known
-        return rows / chips if chips else _ROWS_A_CHIP
+    def _lay_out_short(self) -> None:
+        """Guess nothing in a text that can be laid out whole in a moment."""
+        if self.count <= WHOLE_CHIPS:
+            for number, block in enumerate(self._blocks):
+                if not block.exact:
+                    self.lay_out(number)
 
     def lay_out(self, number: int) -> StripRows:
         """Return a block laid out."""
@@ -141,8 +150,7 @@ class StripLayout:
         changed = held.update(self._chips, first, block.end)
         self.laid_out += held.placed - placed
         if not block.exact:
-            rows, chips = self._known
-            self._known = (rows + len(held.rows), chips + block.end - block.begin)
+            self._learn(len(held.rows), block.end - block.begin)
         open_row = not held.rows[-1]
         block.count(len(held.rows) - open_row, open_row)
         del self._first_rows[number + 1 :]
@@ -151,6 +159,17 @@ class StripLayout:
         if len(self._laid) > KEPT_BLOCKS:
             self._laid.popitem(last=False)
         return changed
+
+    def _learn(self, rows: int, chips: int) -> None:
+        """Guess better from a block that was found to have so many rows for so many chips."""
+        first = self._rows_a_chip is None
+        rows, chips = rows + self._known[0], chips + self._known[1]
+        self._known = (rows, chips)
+        self._rows_a_chip = rows / chips
+        if first:
+            del self._first_rows[1:]
+            for block in self._blocks:
+                block.guess((block.end - block.begin) * self._rows_a_chip)
 
     def first_row(self, number: int) -> int:
         """Return the row on which a block begins, or about which; past the last, all rows."""
@@ -197,6 +216,7 @@ class StripLayout:
         float
             `top`, moved by as much as the rows in sight were.
         """
+        self._lay_out_short()
         while self._blocks:
             # A row more on both sides: what stands out of a row is painted with its neighbour.
             first = self._block_of_row(int(top // self.row_height) - 1)

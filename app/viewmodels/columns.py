@@ -59,27 +59,34 @@ class Growing:
     """
 
     def __init__(self, columns: int = 1, dtype: npt.DTypeLike = np.float64) -> None:
-        self._table = np.empty((columns, 256), dtype)
+        self._columns = [np.empty(256, dtype) for _ in range(columns)]
         self._length = 0
-        self.moves = 0  # how often the table was copied to a larger one
+        self.moves = 0  # how often a column was copied to a larger one
 
     def __len__(self) -> int:
         return self._length
 
     def append(self, rows: npt.NDArray[Any]) -> None:
-        """Append rows of shape [n, columns]; of one column, [n] will do."""
+        """Append rows of shape [n, columns]; of one column, [n] will do.
+
+        Columns that are nearly full move one at a time, so that no append moves them all.
+        """
         needed = self._length + len(rows)
-        if needed > self._table.shape[1]:
-            larger = np.empty((self._table.shape[0], 2 * needed), self._table.dtype)
-            larger[:, : self._length] = self._table[:, : self._length]
-            self._table = larger
-            self.moves += 1
-        self._table[:, self._length : needed] = rows.T
+        ahead = (i for i, column in enumerate(self._columns) if 4 * len(column) < 5 * needed)
+        early = next(ahead, None)
+        values = rows.reshape(len(rows), len(self._columns))
+        for i, column in enumerate(self._columns):
+            if i == early or needed > len(column):
+                larger = np.empty(2 * needed, column.dtype)
+                larger[: self._length] = column[: self._length]
+                self._columns[i] = larger
+                self.moves += 1
+            self._columns[i][self._length : needed] = values[:, i]
         self._length = needed
 
     def column(self, index: int = 0) -> npt.NDArray[Any]:
         """Return a read-only view of a column, shape [len]."""
-        view = self._table[index, : self._length].view()
+        view = self._columns[index][: self._length]
         view.flags.writeable = False
         return view
 

@@ -34,7 +34,6 @@ from engine.trace.events import (
     SettingsChanged,
     TokenPiece,
 )
-from engine.trace.lines import TraceLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,14 +94,8 @@ class Document:
         self._drafters: list[ModelInfo | None] = []  # from each of the changes on
 
     def read_from(self, path: Path) -> None:
-        """Decode rounds from this file, which has the run's events and no other, when asked for.
-
-        Raises
-        ------
-        DraftscopeError
-            If it cannot be opened.
-        """
-        self.rounds.set_lines(TraceLines(path))
+        """Hold the newest rounds only: this file has the run's events and no other."""
+        self.rounds.set_file(path)
 
     def extend(self, events: Sequence[Event]) -> int:
         """Take in events of this run and return how many were taken.
@@ -138,9 +131,7 @@ class Document:
         DraftscopeError
             If it cannot be opened any more.
         """
-        if not self.rounds.readable:
-            self.read_from(path)
-        self.rounds.note(portion.lines, self._placed(portion))
+        self.rounds.note(path, portion.lines, self._placed(portion))
         self._take(portion)
 
     def _placed(self, portion: Portion) -> list[int]:

@@ -14,12 +14,13 @@ import numpy as np
 from app.viewmodels.columns import Growing
 from app.viewmodels.kept import Kept
 from app.viewmodels.portion import line_places
+from engine.errors import DraftscopeError
 from engine.trace.events import Event, Round
+from engine.trace.lines import TraceLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from engine.trace.lines import TraceLines
+    from pathlib import Path
 
 READ_BACK = 256  # rounds read from the file that are held
 HELD = 1024  # newest rounds of a running session that are held in any case
@@ -40,10 +41,12 @@ class KeptRounds(Kept[Round]):
     def __init__(self) -> None:
         self.read = 0
         self._places = Growing(1, np.uint32)  # of each round among the events
-        self._lines: TraceLines | None = None
+        self._file: Path | None = None
+        self._lines: TraceLines | None = None  # of the file, once they are needed
         self._starts = Growing(1, np.uint64)
         self._sizes = Growing(1, np.uint32)
         self._held: list[Round] = []  # the last ones
+        self._enough = 2 * HELD  # of them, before some are let go
         self._recent: OrderedDict[int, Round] = OrderedDict()
 
     @property
@@ -56,28 +59,39 @@ class KeptRounds(Kept[Round]):
         """Where each round stands among the run's events."""
         return self._places
 
-    @property
-    def readable(self) -> bool:
-        """Whether there is a file to read from."""
-        return self._lines is not None
-
-    def set_lines(self, lines: TraceLines | None) -> None:
-        """Read from these lines what is not held, or hold everything."""
-        self._lines = lines
+    def set_file(self, path: Path) -> None:
+        """Read from this file, which has the run's events and no other, what is not held."""
+        self._file = path
 
     def hold(self, rounds: Sequence[Round], places: Sequence[int]) -> None:
         """Append rounds as objects, with their places among the events."""
         self._held += rounds
         self._places.append(np.array(places, np.uint32))
-        if self._lines is not None and len(self._held) >= 2 * HELD:
-            self._let_go(self._lines, len(self._held) - HELD)
+        if self._file is not None and len(self._held) >= self._enough:
+            self._enough = len(self._held) + HELD  # if the file lags behind, try later
+            try:
+                self._let_go(self._open(self._file), len(self._held) - HELD)
+            except DraftscopeError:
+                self._file = None  # what cannot be read back is held
 
-    def note(self, lines: bytes, places: Sequence[int]) -> None:
-        """Append rounds that stand in the file."""
+    def note(self, path: Path, lines: bytes, places: Sequence[int]) -> None:
+        """Append rounds that stand in a file, the same one each time.
+
+        Raises
+        ------
+        DraftscopeError
+            If it cannot be opened any more.
+        """
+        self._open(path)
         starts, sizes = zip(*line_places(lines), strict=True) if lines else ((), ())
         self._starts.append(np.array(starts, np.uint64))
         self._sizes.append(np.array(sizes, np.uint32))
         self._places.append(np.array(places, np.uint32))
+
+    def _open(self, path: Path) -> TraceLines:
+        if self._lines is None:
+            self._lines = TraceLines(path)
+        return self._lines
 
     def _let_go(self, lines: TraceLines, count: int) -> None:
         """Forget the oldest rounds that are held, once the file has each of them."""
@@ -88,6 +102,7 @@ class KeptRounds(Kept[Round]):
             self._starts.append(np.array([start for start, _ in known], np.uint64))
             self._sizes.append(np.array([size for _, size in known], np.uint32))
             del self._held[:count]
+            self._enough = 2 * HELD
 
     def __len__(self) -> int:
         return len(self._places)

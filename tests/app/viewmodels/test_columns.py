@@ -22,7 +22,17 @@ def test_a_growing_table_holds_what_was_appended_and_moves_seldom():
     assert len(table) == len(rows)
     for index in range(3):
         assert np.array_equal(table.column(index), rows[:, index])
-    assert table.moves <= math.ceil(math.log2(len(rows)))
+    assert table.moves <= 3 * math.ceil(math.log2(len(rows)))
+
+
+def test_no_append_to_a_long_table_moves_all_its_columns():
+    table, most = Growing(24), 0
+    for length in range(0, 100_000, 500):
+        before = table.moves
+        table.append(np.zeros((500, 24)))
+        if length > 50_000:
+            most = max(most, table.moves - before)
+    assert most == 1
 
 
 def test_a_column_cannot_be_written():

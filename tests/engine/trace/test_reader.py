@@ -167,3 +167,18 @@ def test_reading_a_trace_loads_neither_torch_nor_qt(trace: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_iterating_looks_for_lines_no_further_than_it_reads(trace: Path) -> None:
+    events = make_trace(rounds=900, top_n=8, baseline=False)
+    data = _write(trace, events)
+    assert len(data) > 3 << 20
+    reader = TraceReader(trace)
+    reading = reader.located()
+    assert [next(reading).event for _ in range(32)] == events[:32]
+    assert reader.scanned <= 1 << 20
+    rest = list(reading)
+    assert [one.event for one in rest] == events[32:]
+    assert reader.scanned == len(data)
+    assert codec.decode(data[rest[7].start :][: rest[7].size]) == rest[7].event
+    assert rest[-1].start + rest[-1].size == len(data)
