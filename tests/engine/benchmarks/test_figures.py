@@ -72,6 +72,14 @@ def test_more_repeats_of_the_same_kind_narrow_the_interval() -> None:
     assert many.high - many.low < (few.high - few.low) / 2
 
 
+def test_an_interval_leaves_out_one_time_in_twenty() -> None:
+    # The median of n numbers spread evenly over 1 has a deviation of 1 / (2 sqrt(n)).
+    found = ratio(range(1000, 2000, 5), [1000] * 200)
+    reach = 1.96 / (2 * 200**0.5)
+    assert found.low == pytest.approx(1.5 - reach, abs=0.012)
+    assert found.high == pytest.approx(1.5 + reach, abs=0.012)
+
+
 def test_samples_that_cannot_be_paired_are_refused() -> None:
     with pytest.raises(ValueError, match="3 and 2 samples"):
         ratio([1, 2, 3], [1, 2])

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.benchmarks import overhead
 from engine.benchmarks.overhead import compare, measure
+from engine.benchmarks.rounds import run_in_turn
 from tests.engine.benchmarks.test_round_anatomy import timed
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from engine.request import RunRequest
+    from engine.session import Session
 
 
 def test_runs_are_compared_by_hand() -> None:
@@ -34,7 +40,16 @@ def test_runs_of_different_texts_are_said_to_be() -> None:
     assert compare("none", 0, [[one, other]], [[one]]).identical is False
 
 
-def test_observation_is_the_only_difference(tmp_path: Path) -> None:
+def test_observation_is_the_only_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[tuple[str, int], RunRequest] = {}
+
+    def ran(session: Session, requests: dict[tuple[str, int], RunRequest], *rest: object) -> object:
+        asked.update(requests)
+        return run_in_turn(session, requests, *rest)  # type: ignore[arg-type]  # passed on
+
+    monkeypatch.setattr(overhead, "run_in_turn", ran)
     folder = str(write_tiny_folder(tmp_path / "tiny", endless=True))
     report = measure(
         target=folder,
@@ -53,3 +68,7 @@ def test_observation_is_the_only_difference(tmp_path: Path) -> None:
         assert one.observe.fastest_ns > 0  # and the other runs' observation is in no figure
         assert one.share > 0
     assert report.header.settings["top_n"] == 8
+    for drafter in ("none", "early:1"):
+        observed, unobserved = asked[drafter, 8], asked[drafter, 0]
+        assert (observed.top_n, unobserved.top_n) == (8, 0)
+        assert replace(observed, top_n=0) == unobserved

@@ -10,6 +10,8 @@ from engine import RunRequest, Session, Settings, load_model
 from engine.benchmarks import rounds as rounds_module
 from engine.benchmarks.round_anatomy import PHASES, measure, parts_of
 from engine.benchmarks.rounds import Timed, run_in_turn, timed_rounds
+from engine.benchmarks.work import work_of
+from engine.models.layout import count_parameters
 from engine.trace.events import ClosingKind, ClosingToken, Round, RoundTimes
 from tests.tiny_model import write_tiny_folder
 
@@ -84,6 +86,10 @@ def test_every_drafter_is_taken_apart(tmp_path: Path) -> None:
     plain, _, model, early = report.drafters
     assert (plain.k, plain.drafted, plain.emitted, plain.rounds) == (0, 0, 1, 2 * 9)
     assert 0 < model.drafted <= 2
+    target = load_model(folder, device="cpu", plan="eager").transformer
+    own = 4 * count_parameters(target.config)  # the small model has the target's sizes
+    read = work_of(target, 1, 0).weight_bytes
+    assert model.weights_ns / plain.weights_ns == pytest.approx(1 + own * model.drafted / read)
     assert plain.weights_ns < early.weights_ns < model.weights_ns
     for one in report.drafters:
         assert sum(part.share for part in one.parts) == pytest.approx(1)
