@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.sampling import Sampling
     from engine.trace.events import Laws
 
+_SMALLEST = 2e-38  # a normal float32
 _BLOCK = 128  # ids whose maximum is taken first when looking for the largest
 
 
@@ -47,9 +48,13 @@ def top_ids(law: Tensor, count: int) -> Tensor:
     return ids.gather(1, law.gather(1, ids).topk(count, dim=-1).indices)
 
 
-def entropies(law: Tensor) -> Tensor:
-    """Return the entropy of each row in nats, but for rounding; [n] from [n, V]."""
-    logs = law.clamp(min=1e-38).log()  # 0 log 0 = 0, and the logarithm of 0 is slow
+def entropies(law: Tensor, scratch: Tensor | None = None) -> Tensor:
+    """Return the entropy of each row in nats, but for rounding; [n] from [n, V].
+
+    `scratch` is written over, if it is given: memory that is used again is quicker than new.
+    """
+    # 0 log 0 = 0, and the logarithms of 0 and of subnormal numbers are ten times slower
+    logs = torch.clamp(law, min=_SMALLEST, out=scratch).log_()
     found: Tensor = torch.linalg.vecdot(law, logs)
     return found.neg_()
 
@@ -81,6 +86,7 @@ class Observer:
     def __init__(self, top_n: int, piece: Callable[[int], bytes]) -> None:
         self._top_n = top_n
         self._piece = piece
+        self._memory: dict[str, Tensor] = {}
 
     def observe(self, judged: Judged, sampling: Sampling, *, cut: bool = False) -> list[Laws]:
         """Describe every row of a pass.
@@ -108,14 +114,17 @@ class Observer:
         """
         logits, p_target, q_draft = judged.logits, judged.p_target, judged.proposal.q_draft
         plain = p_target is not None and sampling.changes_nothing
-        p_raw = p_target if plain and p_target is not None else torch.softmax(logits, dim=-1)
+        if plain and p_target is not None:
+            p_raw = p_target
+        else:
+            p_raw = torch.softmax(logits, dim=-1, out=self._scratch("p_raw", logits))
         q_support = _on_support(q_draft, judged.proposal.support)
         ids, always, last = self._candidates(p_raw, q_support, judged, sampling)
         parts = {"ids": ids, "p_raw": p_raw.gather(1, ids)}
         parts["entropy_raw"] = softmax_entropies(logits, p_raw, ids[:, :1])
-        if p_target is not None:
+        if p_target is not None and not plain:
             parts["p_target"] = p_target.gather(1, ids)
-            parts["entropy_target"] = parts["entropy_raw"] if plain else entropies(p_target)
+            parts["entropy_target"] = entropies(p_target, self._scratch("logs", p_target))
         if q_draft is not None and q_support is not None:
             parts["q_draft"] = q_draft.gather(1, ids[: judged.proposal.length])
             parts["entropy_draft"] = entropies(q_support)
@@ -131,30 +140,38 @@ class Observer:
         rows = judged.logits.shape[0]
         width = len(numbers["ids"]) // rows
 
-        def table(name: str) -> list[list[float]] | None:
-            flat = numbers.get(name)
-            if flat is None:
-                return None
+        def table(name: str) -> list[list[float]]:
+            flat = numbers[name]
             return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
 
-        ids, p_raw = table("ids"), table("p_raw")
-        assert ids is not None
-        assert p_raw is not None
+        p_raw = table("p_raw")
+        greedy = judged.p_target is None
+        p_target, entropy_target = p_raw, numbers["entropy_raw"]  # of a law that nothing shapes
+        if "p_target" in numbers:
+            p_target, entropy_target = table("p_target"), numbers["entropy_target"]
         overlap = numbers.get("overlap", judged.verdict.p_target)  # of laws one-hot at the drafted
         found = Candidates(
-            ids=[list(map(int, row)) for row in ids],
+            ids=[list(map(int, row)) for row in table("ids")],
             always=look.always,
             last=look.last,
             p_raw=p_raw,
-            p_target=table("p_target"),
-            q_draft=table("q_draft"),
+            p_target=None if greedy else p_target,
+            q_draft=table("q_draft") if "q_draft" in numbers else None,
             residual=numbers.get("residual"),
             entropy_raw=_not_negative(numbers["entropy_raw"]),
-            entropy_target=_not_negative(numbers.get("entropy_target", [0.0] * rows)),
+            entropy_target=[0.0] * rows if greedy else _not_negative(entropy_target),
             entropy_draft=_not_negative(numbers.get("entropy_draft", [])),
             overlap=[min(1.0, value) for value in overlap],
         )
         return found.laws(judged, self._piece, cut=cut)
+
+    def _scratch(self, name: str, like: Tensor) -> Tensor:
+        """Return memory of this shape, the same in every round: it holds nothing beyond a look."""
+        kept = self._memory.get(name)
+        fits = kept is not None and kept.dtype == like.dtype and kept.shape[1] == like.shape[1]
+        if kept is None or not fits or kept.shape[0] < like.shape[0]:
+            kept = self._memory[name] = torch.empty_like(like)
+        return kept[: like.shape[0]]
 
     def _candidates(
         self, p_raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling

@@ -6,12 +6,12 @@ Computes nothing of a law: its numbers were read already. Knows no tensor, no mo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.trace.events import Laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from engine.judgement import Judged
 
@@ -40,27 +40,53 @@ class Candidates:
         Where the text was `cut` before the closing token, nothing was rejected.
         """
         closing = None if cut else judged.verdict.accepted
-        return [
-            self._law(judged, piece, row, closed=row == closing) for row in range(len(self.ids))
-        ]
+        raw = _Table(self.p_raw)
+        target: _Table | None = raw  # where nothing shapes the law, it is one table
+        if self.p_target is not self.p_raw:
+            target = None if self.p_target is None else _Table(self.p_target)
+        draft = None if self.q_draft is None else _Table(self.q_draft)
+        left = None if self.residual is None else _Table([self.residual])
+        tokens, laws = judged.proposal.tokens, []
+        for row in range(len(self.ids)):
+            drafted, closed = row < len(tokens), row == closing
+            ids, columns = self._chosen(row, drafted=drafted, closed=closed)
+            shown = {"p_raw": raw.law(row, ids, columns)}
+            if target is not None:
+                shown["p_target"] = target.law(row, ids, columns)
+            else:
+                assert judged.target_ids is not None
+                shown["p_target"] = _one_hot(ids, judged.target_ids[row])
+            if drafted and draft is not None:
+                shown["q_draft"] = draft.law(row, ids, columns)
+            elif drafted:
+                shown["q_draft"] = _one_hot(ids, tokens[row])
+            if drafted and closed and left is not None:
+                shown["residual"] = left.law(0, ids, columns)
+            elif drafted and closed:
+                shown["residual"] = _one_hot(ids, judged.verdict.closing)
+            laws.append(self._laws(row, shown, piece, drafted=drafted))
+        return laws
 
-    def _law(
-        self, judged: Judged, piece: Callable[[int], bytes], row: int, *, closed: bool
+    def _chosen(self, row: int, *, drafted: bool, closed: bool) -> tuple[list[int], list[slice]]:
+        """Return the ids of a row that are shown, and the columns that they stand in."""
+        ids = self.ids[row]
+        middle = len(ids) - self.last
+        columns = [slice(middle if drafted else self.always)]
+        if closed:
+            columns.append(slice(middle, None))
+        return [token for part in columns for token in ids[part]], columns
+
+    def _laws(
+        self, row: int, shown: dict[str, _Law], piece: Callable[[int], bytes], *, drafted: bool
     ) -> Laws:
-        drafted = row < judged.proposal.length
-        places = self._places(row, drafted=drafted, closed=closed)
-        values = self._values(judged, row, places, closed=closed)
-        kept = {name: _kept(law) for name, law in values.items()}
         # ordered as they are recorded: laws that differ only beyond the digits kept are equal there
-        keys = zip(kept["p_target"], kept["p_raw"], places, range(len(places)), strict=True)
-        order = sorted((-p_target, -p_raw, token, i) for p_target, p_raw, token, i in keys)
-        ids = tuple(token for _, _, token, _ in order)
+        target, raw = shown["p_target"].kept, shown["p_raw"].kept
+        ids = tuple(sorted(raw, key=lambda token: (-target[token], -raw[token], token)))
         fields: dict[str, Any] = {}
-        for name, law in kept.items():
-            fields[name] = tuple(law[i] for *_, i in order)
-            # summed in the order shown, as whoever reads the trace will
-            left = 1.0 - sum(values[name][i] for *_, i in order)
-            (fields[f"rest_{name}"],) = _kept([max(0.0, left)])
+        for name, law in shown.items():
+            fields[name] = tuple([law.kept[token] for token in ids])
+            rest = max(0.0, 1.0 - sum([law.full[token] for token in ids]))
+            (fields[f"rest_{name}"],) = _kept([rest])
         return Laws(
             ids=ids,
             pieces=tuple(map(piece, ids)),
@@ -71,53 +97,42 @@ class Candidates:
             **fields,
         )
 
-    def _values(
-        self, judged: Judged, row: int, places: dict[int, int], *, closed: bool
-    ) -> dict[str, list[float]]:
-        """Return each law that a row has, at the ids shown."""
 
-        def at(law: list[float]) -> list[float]:
-            return [law[place] for place in places.values()]
+class _Law(NamedTuple):
+    """One law at the ids shown."""
 
-        laws = {"p_raw": at(self.p_raw[row])}
-        if self.p_target is not None:
-            laws["p_target"] = at(self.p_target[row])
-        else:
-            assert judged.target_ids is not None
-            laws["p_target"] = _one_hot(places, judged.target_ids[row])
-        if row >= judged.proposal.length:
-            return laws
-        if self.q_draft is not None:
-            laws["q_draft"] = at(self.q_draft[row])
-        else:
-            laws["q_draft"] = _one_hot(places, judged.proposal.tokens[row])
-        if closed and self.residual is not None:
-            laws["residual"] = at(self.residual)
-        elif closed:
-            laws["residual"] = _one_hot(places, judged.verdict.closing)
-        return laws
-
-    def _places(self, row: int, *, drafted: bool, closed: bool) -> dict[int, int]:
-        """Return each id of a row that is shown, and where its numbers stand."""
-        ids = self.ids[row]
-        middle = len(ids) - self.last
-        spans = [(0, middle if drafted else self.always)]
-        if closed:
-            spans.append((middle, len(ids)))
-        places: dict[int, int] = {}
-        for begin, end in spans:
-            for place in range(begin, end):
-                places.setdefault(ids[place], place)
-        return places
+    full: dict[int, float]
+    kept: dict[int, float]  # as recorded
 
 
-def _one_hot(ids: Iterable[int], token: int) -> list[float]:
-    return [float(other == token) for other in ids]
+class _Table:
+    """One law's numbers by row and column, in full and as they are recorded."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._full = rows
+        width = len(rows[0])
+        kept = _kept([value for row in rows for value in row])
+        self._kept = [kept[begin : begin + width] for begin in range(0, len(kept), width)]
+
+    def law(self, row: int, ids: list[int], columns: list[slice]) -> _Law:
+        """Return the law of a row; an id that stands there twice has one number."""
+        full, kept = self._full[row], self._kept[row]
+        return _Law(
+            dict(zip(ids, [value for part in columns for value in full[part]], strict=True)),
+            dict(zip(ids, [value for part in columns for value in kept[part]], strict=True)),
+        )
 
 
-def _kept(values: Iterable[float]) -> list[float]:
+def _one_hot(ids: list[int], token: int) -> _Law:
+    law = dict.fromkeys(ids, 0.0)
+    if token in law:
+        law[token] = 1.0
+    return _Law(law, law)
+
+
+def _kept(values: list[float]) -> list[float]:
     """Return values as they are recorded: seven digits are what float32 holds.
 
-    The verdict's own numbers are kept in full.
+    The verdict's own numbers are kept in full. All in one piece, since this is most of the work.
     """
-    return [float(f"{value:.7g}") for value in values]
+    return list(map(float, ("%.7g " * len(values) % tuple(values)).split()))
