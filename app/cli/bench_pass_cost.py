@@ -23,7 +23,8 @@ def text(report: PassCost) -> str:
         parts.append("\n".join(["Not measured here:", *report.left_out]))
     parts.append(
         "of read limit: the time that reading the weights once takes at the best rate, over the "
-        "time measured.\nof the limit: the same for weights or operations, whichever takes longer."
+        "time measured.\nof the limit: the same for weights and cache, or for operations, "
+        "whichever takes longer."
     )
     return "\n\n".join(parts)
 

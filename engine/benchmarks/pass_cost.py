@@ -43,7 +43,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     work: Work
     # Of the machine's best rate, in [0, 1]: the least time that it allows over the median measured.
     read_share: float  # for the weights alone
-    share: float  # for weights or operations, whichever takes longer
+    share: float  # for weights and cache, or for operations, whichever takes longer
 
 
 class PlanCost(msgspec.Struct, frozen=True, kw_only=True):

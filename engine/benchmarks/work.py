@@ -27,12 +27,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Of one pass with logits."""
 
     weight_bytes: int  # every layer's matrices and the scored rows of the head, read once
-    cache_bytes: int  # keys and values of the positions before the pass
+    cache_bytes: int  # keys and values of the positions before the pass that its first row sees
     operations: int  # multiplications and additions of the matrices and of attention
 
     def least_ns(self, limits: Limits) -> float:
-        """Return the least time that the machine's limits allow: reading or computing."""
-        return max(self.read_ns(limits), 1e9 * self.operations / limits.flops)
+        """Return the least time that the limits allow: reading weights and cache, or computing."""
+        reading = (self.weight_bytes + self.cache_bytes) / limits.read_bytes_per_second
+        return 1e9 * max(reading, self.operations / limits.flops)
 
     def read_ns(self, limits: Limits) -> float:
         """Return the least time for reading the weights alone."""
@@ -43,12 +44,14 @@ def work_of(model: Transformer, tokens: int, context: int) -> Work:
     """Count the work of a pass on `tokens` tokens that follow `context` cached ones."""
     config, plan = model.config, model.plan
     weights = matrix_weights(config, model.vocabulary)
-    seen = context * tokens + tokens * (tokens + 1) // 2  # positions, over all rows
-    attention = 4 * seen * config.layers * config.heads * config.head_dim
+    row_bytes = cache_bytes(config, 1, plan.dtype) // config.layers  # of one layer and position
+    windows = [config.window_of(layer) or context + tokens for layer in range(config.layers)]
+    cached = sum(min(context, window - 1) for window in windows)
+    seen = sum(min(context + i + 1, window) for window in windows for i in range(tokens))
     return Work(
         weight_bytes=weights * weight_size(plan),
-        cache_bytes=cache_bytes(config, context, plan.dtype),
-        operations=2 * weights * tokens + attention,
+        cache_bytes=cached * row_bytes,
+        operations=2 * weights * tokens + 4 * seen * config.heads * config.head_dim,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from msgspec import structs
 
 from engine import load_model, make_drafter
 from engine.benchmarks.limits import Limits, Rate, measure_limits, rate
@@ -46,6 +48,10 @@ def test_the_work_of_a_pass_by_hand(tmp_path: Path) -> None:
     assert work.cache_bytes == 10 * (2 * 2 * 2 * 16) * 4  # keys and values, layers, heads, size
     seen = 11 + 12 + 13  # positions that the three rows attend to
     assert work.operations == 2 * 3 * weights + seen * (2 * 4) * 16 * 4  # scores and sums
+    model.config = replace(model.config, window=4, windowed=(1,))  # the second layer
+    slid = work_of(model, tokens=3, context=10)
+    assert slid.cache_bytes == (10 + 3) * (2 * 2 * 16) * 4  # 3 and the row itself
+    assert slid.operations == 2 * 3 * weights + (seen + 3 * 4) * 4 * 16 * 4
 
 
 def test_a_weight_is_as_large_as_the_plan_keeps_it() -> None:
@@ -74,6 +80,7 @@ def test_the_least_time_is_the_longer_of_reading_and_computing() -> None:
     assert work.read_ns(rates(1e9, 1e9)) == 2_000
     assert work.least_ns(rates(1e9, 1e9)) == 3_000
     assert work.least_ns(rates(1e9, 1e9, 2e9)) == 2_000  # the best kernel computes in 1500
+    assert structs.replace(work, cache_bytes=1_500).least_ns(rates(1e9, 1e9)) == 3_500
 
 
 def test_a_rate_is_of_the_quickest_sample() -> None:

@@ -60,7 +60,8 @@ def test_shares_follow_from_work_and_limits(folder: str) -> None:
     for one in passes:
         assert one.read_share == pytest.approx(one.work.weight_bytes / one.time.median_ns)
         assert one.share == pytest.approx(
-            max(one.work.weight_bytes, one.work.operations) / one.time.median_ns
+            max(one.work.weight_bytes + one.work.cache_bytes, one.work.operations)
+            / one.time.median_ns
         )
     assert passes[1].cost.value == pytest.approx(
         passes[1].time.median_ns / passes[0].time.median_ns
