@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app.lanes import Lanes
+from app.merging import merged
 from app.messages import (
     DrafterReplaced,
     EventsArrived,
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
     from engine.request import RunRequest
     from engine.trace.events import Settings
 
-TICK_MS = 16
-LIVE_TICK_MS = 40  # as rounds come: 25 pictures a second, each takes time from the engine
+TICK_MS, LIVE_TICK_MS = 16, 50  # as rounds come, each picture takes time from the engine
 LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
 
 
@@ -270,7 +270,7 @@ class Desk(QObject):
     @Slot()
     def _tick(self) -> None:
         seconds = min(self._elapsed.restart() / 1000, LONGEST_TICK_S)
-        for reply in self._lanes.inbox.drain():
+        for reply in merged(self._lanes.inbox.drain()):
             self._take(reply)
         self.presentation.advance(seconds)
         if self._first and self.document.rounds:

@@ -38,8 +38,9 @@ class View(Protocol):
 
 
 # What changes faster cannot be read, and painting takes the engine's time.
-LIVELY_MS = 240
-CALM_MS = 330
+LIVELY_MS = 300
+CALM_MS = 450
+STEPPED_MS = 120  # of the same panels, where a viewer moves the picture
 LAG_MS = 35  # between two panels, so that no turn of the thread paints them all
 
 
@@ -51,10 +52,10 @@ class Refreshing:
     text
         Refreshed with every picture.
     lively
-        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, four
+        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, three
         times a second while rounds are shown as they come.
     calm
-        Panels of figures and curves: three times a second.
+        Panels of figures and curves: twice a second as rounds come, else eight times.
     """
 
     def __init__(self, text: View, lively: Sequence[View], calm: Sequence[View]) -> None:
@@ -74,8 +75,10 @@ class Refreshing:
         for view, throttle in self._throttles.items():
             if view in self._lively and not live:
                 throttle.act()
-            else:
-                throttle.ask()
+                continue
+            if view not in self._lively:
+                throttle.interval_ms = CALM_MS if live else STEPPED_MS
+            throttle.ask()
 
     def catch_up(self, view: View, seen: bool) -> None:
         """Refresh a panel that has just come to be seen."""

@@ -23,32 +23,40 @@ class Throttle(QObject):
     interval_ms
         Least time between two.
     lag_ms
-        How much longer the first rest is than the others: several throttles that were asked
-        together then act one after the other, not all in one turn of the thread.
+        How long after the first wish it acts: several throttles that are asked together then act
+        one after the other, not all in one turn of the thread.
+
+    Attributes
+    ----------
+    interval_ms
+        As given; a change holds from the next time on.
     """
 
     def __init__(self, act: Callable[[], None], interval_ms: int, lag_ms: int = 0) -> None:
         super().__init__()
         self._act = act
         self._asked = False
-        self._interval_ms, self._lag_ms = interval_ms, lag_ms
+        self.interval_ms, self._lag_ms = interval_ms, lag_ms
         self._rest = QTimer(self)
         self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setSingleShot(True)
         self._rest.timeout.connect(self._go_on)
 
     def ask(self) -> None:
-        """Act now, or as soon as the interval since the last time is over."""
+        """Act now, after the lag, or as soon as the interval since the last time is over."""
         if self._rest.isActive():
             self._asked = True
+        elif self._lag_ms:
+            self._asked = True
+            self._rest.start(self._lag_ms)
         else:
-            self._rest.start(self._interval_ms + self._lag_ms)
+            self._rest.start(self.interval_ms)
             self._act()
 
     def act(self) -> None:
         """Act now, whenever it was done last; a wish that waited is granted by that."""
         self._asked = False
-        self._rest.start(self._interval_ms + self._lag_ms)
+        self._rest.start(self.interval_ms)
         self._act()
 
     def stop(self) -> None:
@@ -59,5 +67,5 @@ class Throttle(QObject):
     def _go_on(self) -> None:
         if self._asked:
             self._asked = False
-            self._rest.start(self._interval_ms)
+            self._rest.start(self.interval_ms)
             self._act()

@@ -17,8 +17,8 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.compose import Options, Program
+from app.paths import data_folder
 from engine.errors import DraftscopeError
-from engine.models.registry import models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +32,7 @@ LOOK_MS = 10  # between two looks at what is waited for
 PATIENCE_S = 600.0  # a guard against hanging
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _FOLDERS = ("DRAFTSCOPE_CONFIG", "DRAFTSCOPE_DATA")
+_SHARED = ("models", "kernels")
 
 
 def application() -> QApplication:
@@ -45,15 +46,15 @@ def application() -> QApplication:
 
 @contextmanager
 def own_folders() -> Iterator[None]:
-    """Keep settings and journals apart from the user's; models stay where they are."""
+    """Keep settings and journals apart from the user's; models and built plans are the user's."""
     held = {name: os.environ.get(name) for name in _FOLDERS}
-    models = models_folder()
+    shared = [path for path in map(data_folder().joinpath, _SHARED) if path.is_dir()]
     with tempfile.TemporaryDirectory(prefix="draftscope-bench-") as scratch:
         for name in _FOLDERS:
             os.environ[name] = os.path.join(scratch, name.rpartition("_")[2].lower())
-        if models.is_dir() and not models_folder().exists():
-            models_folder().parent.mkdir(parents=True, exist_ok=True)
-            models_folder().symlink_to(models, target_is_directory=True)
+        data_folder().mkdir(parents=True, exist_ok=True)
+        for path in shared:
+            (data_folder() / path.name).symlink_to(path.absolute(), target_is_directory=True)
         try:
             yield
         finally:

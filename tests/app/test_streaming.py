@@ -181,3 +181,19 @@ def test_streaming_changes_no_state(stream: Stream) -> None:
     stream.stream()
     assert len(stream.program.desk.document.rounds) == half + len(rest)
     assert changes == []
+
+
+def test_a_viewer_who_scrubs_has_every_panel_follow_closely(stream: Stream) -> None:
+    stream.stream()
+    program = stream.program
+    program.desk.pause()
+    stream.rest(1000)
+    stream.counter.paints = dict.fromkeys(stream.counter.paints, 0)
+    for index in range(100):  # one second
+        program.desk.seek(index)
+        stream.rest(STEP_MS)
+    paints = stream.counter.paints
+    assert paints["timeline"] > 30
+    assert paints["throughput figures"] in range(6, 11)
+    stream.rest(500)
+    assert program.timeline.transport.status.text() == f"round 100 of {len(stream.events)}"

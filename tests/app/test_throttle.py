@@ -71,10 +71,9 @@ def test_throttles_asked_together_act_one_after_the_other(monkeypatch: pytest.Mo
             throttle.ask()
         time.advance(10)
     times = {at: [when for who, when in acted if who == at] for at in range(3)}
-    assert [found[0] for found in times.values()] == [0, 0, 0]
-    assert times[0][1:4] == [200, 400, 600]
-    assert times[1][1:4] == [230, 430, 630]
-    assert times[2][1:4] == [260, 460, 660]
+    assert times[0][:4] == [0, 200, 400, 600]
+    assert times[1][:4] == [30, 230, 430, 630]
+    assert times[2][:4] == [60, 260, 460, 660]
 
 
 def test_acting_out_of_turn_grants_the_wish_that_waited(monkeypatch: pytest.MonkeyPatch) -> None:

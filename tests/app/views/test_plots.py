@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.theme import LIGHT
@@ -152,3 +152,25 @@ def test_a_second_scale_is_the_first_times_a_factor(plot, qapp):
     assert plot._scale.scale == pytest.approx(0.02)
     plot.set_right_scale(None)
     assert not plot._scale.isVisible()
+
+
+def test_new_values_are_painted_once(plot, qapp):
+    class Paints(QObject):
+        count = 0
+
+        def eventFilter(self, watched, event):
+            self.count += event.type() == QEvent.Type.Paint
+            return False
+
+    def show(rounds):
+        values = np.linspace(1, 20, rounds)
+        plot.set_values([values, 0.8 * values], top=25.0, note=NOTE)
+        for _ in range(5):
+            qapp.processEvents()
+
+    show(20)  # the axis' width settles with its first labels
+    paints = Paints()
+    plot.canvas.viewport().installEventFilter(paints)
+    for rounds in range(21, 31):
+        show(rounds)
+    assert paints.count == 10
