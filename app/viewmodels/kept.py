@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Generic, TypeVar, overload
 
@@ -11,9 +12,9 @@ T = TypeVar("T")
 class Kept(Sequence[T], Generic[T]):
     """A sequence whose items are fetched one by one; equal to any other of the same items."""
 
+    @abstractmethod
     def _one(self, index: int) -> T:
         """Return an item; past the end raise an IndexError, as a list does."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, index: int) -> T: ...

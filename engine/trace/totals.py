@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from engine.trace.plain import PlainSide
 
+    Quantile = Callable[[float], float | None]
+
 REPETITIVE_SHARE = 0.6
 
 
@@ -66,33 +68,52 @@ class Totals:
     grams: int = 0
     new_grams: int = 0
 
+    @property
+    def accepted(self) -> int:
+        """Drafted tokens kept."""
+        return self.fates[Fate.ACCEPTED]
 
-def figures_of(
-    totals: Totals, plain: PlainSide, latency_at: Callable[[float], float | None]
-) -> Figures:
-    """Return the figures over the rounds that were added up.
+    @property
+    def tested(self) -> int:
+        """Drafted tokens accepted or rejected."""
+        return self.accepted + self.fates[Fate.REJECTED]
+
+    @property
+    def drafted(self) -> int:
+        """Drafted tokens tested or discarded."""
+        return self.tested + self.fates[Fate.DISCARDED]
+
+    @property
+    def repeated_share(self) -> float | None:
+        """3-grams that had been there before, over all 3-grams; None below one."""
+        return ratio(self.grams - self.new_grams, self.grams)
+
+    @property
+    def repetitive(self) -> bool:
+        """Whether the text repeats itself so much that its acceptance says little."""
+        return (self.repeated_share or 0.0) > REPETITIVE_SHARE
+
+    @property
+    def round_ns(self) -> int:
+        """The rounds' own time: without observation."""
+        return sum(self.times[:4])
+
+
+def figures_of(totals: Totals, plain: PlainSide, latency_at: Quantile) -> Figures:
+    """Return the figures over the rounds that were added up, and `plain` as measured among them.
 
     Parameters
     ----------
-    plain
-        The plain target as measured among them.
     latency_at
         Quantile of the nanoseconds between arrivals by its fraction; None without any.
     """
-    fates = totals.fates
-    accepted = fates[Fate.ACCEPTED]
-    tested = accepted + fates[Fate.REJECTED]
-    drafted = tested + fates[Fate.DISCARDED]
-    draft_ns, verify_ns, accept_ns, commit_ns, observe_ns = totals.times
-    round_ns = draft_ns + verify_ns + accept_ns + commit_ns
-    acceptance = ratio(accepted, tested)
-    rate = ratio(totals.emitted * 1e9, round_ns)
+    accepted, tested, drafted = totals.accepted, totals.tested, totals.drafted
+    fates, times = totals.fates, totals.times
     chosen = plain.chosen
+    plain_ns = None if chosen is None else chosen.mean_ns
+    rate = ratio(totals.emitted * 1e9, totals.round_ns)
     speedup, speedup_low, speedup_high = speedups(rate, chosen)
-    plain_ns = chosen.mean_ns if chosen is not None else None
-    c = ratio(ratio(draft_ns, drafted + fates[Fate.CUT]), plain_ns)
-    expected, predicted = _predict(totals.whole_rounds, acceptance, c)
-    repeated = ratio(totals.grams - totals.new_grams, totals.grams)
+    c, expected, predicted = _cost_model(totals, plain_ns)
     return Figures(
         rounds=totals.rounds,
         plain_rounds=totals.plain_rounds,
@@ -104,25 +125,25 @@ def figures_of(
         cut=fates[Fate.CUT],
         bonus=totals.bonus,
         emitted=totals.emitted,
-        acceptance=acceptance,
+        acceptance=ratio(accepted, tested),
         draft_yield=ratio(accepted, drafted),
         tokens_per_pass=ratio(totals.emitted, totals.rounds),
         positions=_position_figures(totals.positions),
         accepted_lengths=tuple(totals.accepted_lengths),
-        repeated_share=repeated,
-        repetitive=(repeated or 0.0) > REPETITIVE_SHARE,
-        round_ns=round_ns,
-        draft_ns=draft_ns,
-        verify_ns=verify_ns,
-        accept_ns=accept_ns,
-        commit_ns=commit_ns,
-        observe_ns=observe_ns,
+        repeated_share=totals.repeated_share,
+        repetitive=totals.repetitive,
+        round_ns=totals.round_ns,
+        draft_ns=times[0],
+        verify_ns=times[1],
+        accept_ns=times[2],
+        commit_ns=times[3],
+        observe_ns=times[4],
         prefill_ns=totals.prefill_ns,
         first_token_ns=_first_token_ns(totals),
         paced=totals.paced,
         tokens_per_second=rate,
-        ms_per_token=ratio(round_ns / 1e6, totals.emitted),
-        observe_share=ratio(observe_ns, round_ns),
+        ms_per_token=ratio(totals.round_ns / 1e6, totals.emitted),
+        observe_share=ratio(times[4], totals.round_ns),
         latency_ms=_percentiles(latency_at),
         probes=plain.probes,
         baseline=plain.baseline,
@@ -156,7 +177,7 @@ def _first_token_ns(totals: Totals) -> int | None:
     return totals.prefill_ns + totals.first_round_ns
 
 
-def _percentiles(latency_at: Callable[[float], float | None]) -> Percentiles | None:
+def _percentiles(latency_at: Quantile) -> Percentiles | None:
     p50, p95, p99 = (latency_at(fraction) for fraction in (0.50, 0.95, 0.99))
     if p50 is None or p95 is None or p99 is None:
         return None
@@ -175,19 +196,21 @@ def _pass_costs(passes: dict[int, list[int]], plain_ns: float | None) -> tuple[P
     )
 
 
-def _predict(
-    whole_rounds: dict[int, int], acceptance: float | None, c: float | None
-) -> tuple[float | None, float | None]:
-    """Return expected tokens per pass and predicted speed-up, over the lengths really drafted.
+def _cost_model(
+    totals: Totals, plain_ns: float | None
+) -> tuple[float | None, float | None, float | None]:
+    """Return c, expected tokens per pass and predicted speed-up, over the lengths really drafted.
 
-    With one k throughout these are (1 - a^(k+1)) / (1 - a) and that over (c k + 1).
+    With one k throughout the latter are (1 - a^(k+1)) / (1 - a) and that over (c k + 1).
     """
-    rounds = sum(whole_rounds.values())
+    acceptance = ratio(totals.accepted, totals.tested)
+    c = ratio(ratio(totals.times[0], totals.drafted + totals.fates[Fate.CUT]), plain_ns)
+    rounds = sum(totals.whole_rounds.values())
     if acceptance is None or rounds == 0:
-        return None, None
-    lengths = sorted(whole_rounds.items())
+        return c, None, None
+    lengths = sorted(totals.whole_rounds.items())
     tokens = sum(count * expected_tokens(acceptance, length) for length, count in lengths)
     if c is None:
-        return tokens / rounds, None
+        return c, tokens / rounds, None
     cost = sum(count * (c * length + 1.0) for length, count in lengths)
-    return tokens / rounds, tokens / cost
+    return c, tokens / rounds, tokens / cost
