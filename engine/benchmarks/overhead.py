@@ -1,11 +1,13 @@
 """`overhead`, the engine's half: what looking at the laws costs a run, by drafter.
 
-The same runs with observation and without, in turn; since observation changes nothing, both emit
-the same tokens. Knows sessions; no window, which `app.benchmarks` measures.
+The same run with observation and without, side by side and a round of each in turn: since
+observation changes nothing, both emit the same tokens. Knows sessions; no window, which
+`app.benchmarks` measures.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,8 @@ import msgspec
 
 from engine.benchmarks.figures import Ratio, Spread, ratio, spread
 from engine.benchmarks.header import Header, header, listed
-from engine.benchmarks.measuring import Progress, silent
-from engine.benchmarks.rounds import PROMPT, Timed, run_in_turn
+from engine.benchmarks.measuring import Progress, in_turn, silent
+from engine.benchmarks.rounds import PROMPT, Timed, in_lockstep
 from engine.check.pair import load_drafters
 from engine.loading import load_model
 from engine.request import RunRequest
@@ -62,11 +64,13 @@ def measure(
     progress: Progress = silent,
 ) -> Overhead:
     """Load what is named and measure it with each drafter."""
-    session = Session(load_model(target, device=device, plan=plan, progress=progress))
-    load_drafters(session, [one for one in drafter if one != "none"], progress=progress)
+    loaded = load_model(target, device=device, plan=plan, progress=progress)
+    sessions = (Session(loaded), Session(loaded))
+    for session in sessions:  # each with drafters of its own
+        load_drafters(session, [one for one in drafter if one != "none"], progress=progress)
     about = header(
         "overhead",
-        target=session.target,
+        target=loaded,
         settings={
             "drafters": listed(drafter),
             "k": k,
@@ -76,22 +80,32 @@ def measure(
             "repeats": repeats,
         },
     )
-    requests = {}
-    for spec in drafter:
-        drafted = 0 if spec == "none" else k
-        for top_n in (TOP_N, 0):
-            requests[spec, top_n] = RunRequest(
+    observed: dict[str, list[list[Timed]]] = {spec: [] for spec in drafter}
+    unobserved: dict[str, list[list[Timed]]] = {spec: [] for spec in drafter}
+    done, total = 0, (repeats + 1) * len(drafter)
+    for repeat in range(-1, repeats):
+        for spec in in_turn(tuple(drafter), repeat):
+            progress(done, total, "Decoding, observed and not")
+            request = RunRequest(
                 prompt=prompt or PROMPT,
-                settings=Settings(drafter=spec, k=drafted, temperature=temperature),
+                settings=Settings(
+                    drafter=spec, k=0 if spec == "none" else k, temperature=temperature
+                ),
                 max_new_tokens=max_new_tokens,
                 probes=False,
-                top_n=top_n,
+                top_n=TOP_N,
             )
-    runs = run_in_turn(session, requests, repeats, progress)
+            runs = in_lockstep(
+                list(zip(sessions, (request, replace(request, top_n=0)), strict=True))
+            )
+            if repeat >= 0:  # the repeat before all others warms up
+                observed[spec].append(runs[0][1:])  # a first round waits for the drafter
+                unobserved[spec].append(runs[1][1:])
+            done += 1
     return Overhead(
         header=about,
         drafters=tuple(
-            compare(spec, 0 if spec == "none" else k, runs[spec, TOP_N], runs[spec, 0])
+            compare(spec, 0 if spec == "none" else k, observed[spec], unobserved[spec])
             for spec in drafter
         ),
     )
@@ -100,7 +114,7 @@ def measure(
 def compare(
     drafter: str, k: int, observed: Sequence[list[Timed]], unobserved: Sequence[list[Timed]]
 ) -> DrafterOverhead:
-    """Compare runs with one index: they were decoded beside one another."""
+    """Compare runs with one index: they were decoded side by side."""
     watched, plain = _totals(observed), _totals(unobserved)
     times = [one.record.times for one in chain.from_iterable(observed)]
     observe = [one.observe for one in times]

@@ -15,11 +15,10 @@ from engine.session import raise_failure
 from engine.trace.events import Round
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from engine.request import RunRequest
     from engine.session import Session
-    from engine.trace.events import Event
 
 PROMPT = "Repeat this list twice: apples, pears, plums, cherries, apricots, peaches."
 
@@ -38,19 +37,29 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
 
 def timed_rounds(session: Session, request: RunRequest) -> list[Timed]:
     """Decode a request and time each round as its consumer does."""
-    found: list[Timed] = []
-    last: Event | None = None
-    events = session.run(request)
-    while True:
-        begin = time.perf_counter_ns()
-        event = next(events, None)
-        wall = time.perf_counter_ns() - begin
-        if event is None:
-            break
-        last = event
-        if isinstance(event, Round):
-            found.append(Timed(record=event, wall_ns=wall))
-    raise_failure(last)
+    return in_lockstep([(session, request)])[0]
+
+
+def in_lockstep(runs: Sequence[tuple[Session, RunRequest]]) -> list[list[Timed]]:
+    """Decode several requests at once, an event of each in turn, and time each round.
+
+    So what is compared lies a round apart and not a run. Each needs a session of its own: a drafter
+    follows one text at a time.
+    """
+    found: list[list[Timed]] = [[] for _ in runs]
+    going = {index: session.run(request) for index, (session, request) in enumerate(runs)}
+    turn = 0
+    while going:
+        for index in in_turn(tuple(going), turn):
+            begin = time.perf_counter_ns()
+            event = next(going[index], None)
+            wall = time.perf_counter_ns() - begin
+            raise_failure(event)
+            if event is None:
+                del going[index]
+            elif isinstance(event, Round):
+                found[index].append(Timed(record=event, wall_ns=wall))
+        turn += 1
     return found
 
 

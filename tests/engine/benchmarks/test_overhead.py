@@ -9,7 +9,7 @@ import pytest
 
 from engine.benchmarks import overhead
 from engine.benchmarks.overhead import compare, measure
-from engine.benchmarks.rounds import run_in_turn
+from engine.benchmarks.rounds import Timed, in_lockstep
 from tests.engine.benchmarks.test_round_anatomy import timed
 from tests.tiny_model import write_tiny_folder
 
@@ -43,13 +43,15 @@ def test_runs_of_different_texts_are_said_to_be() -> None:
 def test_observation_is_the_only_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: dict[tuple[str, int], RunRequest] = {}
+    asked: list[tuple[RunRequest, RunRequest]] = []
 
-    def ran(session: Session, requests: dict[tuple[str, int], RunRequest], *rest: object) -> object:
-        asked.update(requests)
-        return run_in_turn(session, requests, *rest)  # type: ignore[arg-type]  # passed on
+    def ran(runs: list[tuple[Session, RunRequest]]) -> list[list[Timed]]:
+        (one, observed), (other, unobserved) = runs
+        assert one is not other  # a drafter follows one text at a time
+        asked.append((observed, unobserved))
+        return in_lockstep(runs)
 
-    monkeypatch.setattr(overhead, "run_in_turn", ran)
+    monkeypatch.setattr(overhead, "in_lockstep", ran)
     folder = str(write_tiny_folder(tmp_path / "tiny", endless=True))
     report = measure(
         target=folder,
@@ -68,7 +70,7 @@ def test_observation_is_the_only_difference(
         assert one.observe.fastest_ns > 0  # and the other runs' observation is in no figure
         assert one.share > 0
     assert report.header.settings["top_n"] == 8
-    for drafter in ("none", "early:1"):
-        observed, unobserved = asked[drafter, 8], asked[drafter, 0]
+    assert len(asked) == 2 * (2 + 1)  # drafters, repeats and a warm-up
+    for observed, unobserved in asked:
         assert (observed.top_n, unobserved.top_n) == (8, 0)
         assert replace(observed, top_n=0) == unobserved

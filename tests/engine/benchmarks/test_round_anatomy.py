@@ -9,14 +9,17 @@ import pytest
 from engine import RunRequest, Session, Settings, load_model
 from engine.benchmarks import rounds as rounds_module
 from engine.benchmarks.round_anatomy import PHASES, measure, parts_of
-from engine.benchmarks.rounds import Timed, run_in_turn, timed_rounds
+from engine.benchmarks.rounds import Timed, in_lockstep, run_in_turn, timed_rounds
 from engine.benchmarks.work import work_of
 from engine.models.layout import count_parameters
 from engine.trace.events import ClosingKind, ClosingToken, Round, RoundTimes
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
+
+    from engine.trace.events import Event
 
 
 def timed(wall: int, *phases: int) -> Timed:
@@ -50,6 +53,30 @@ def test_rounds_are_timed_from_outside(tmp_path: Path) -> None:
     found = timed_rounds(session, request)
     assert sum(len(one.record.texts) for one in found) == 8
     assert all(one.between_ns >= 0 for one in found)
+
+
+def test_runs_in_lockstep_take_turns_round_by_round(tmp_path: Path) -> None:
+    target = load_model(write_tiny_folder(tmp_path / "t", endless=True), device="cpu")
+    order: list[int] = []
+
+    class Listed(Session):
+        def run(self, request: RunRequest, control: object = None) -> Generator[Event, None, None]:
+            for event in super().run(request):
+                order.append(request.seed)
+                yield event
+
+    settings = Settings(drafter="none", k=0, temperature=0.0)
+    runs = [
+        (Listed(target), RunRequest(prompt="hi", settings=settings, seed=i, max_new_tokens=n,
+                                    probes=False))
+        for i, n in ((0, 4), (1, 6))
+    ]  # fmt: skip
+    found = in_lockstep(runs)
+    assert [len(one) for one in found] == [4, 6]
+    both = order[: 2 * (2 + 4)]  # the start, the prefill and four rounds of each
+    assert all(set(both[i : i + 2]) == {0, 1} for i in range(0, len(both), 2))
+    assert both[:4] == [0, 1, 1, 0]  # each is first in turn
+    assert order.count(1) == 2 + 6 + 1
 
 
 def test_drafters_run_in_turn_and_each_runs_first_round_is_dropped(
