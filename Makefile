@@ -36,7 +36,7 @@ lint: $(STAMPS)/test ## ruff, mypy strict and the import contracts
 screenshots: $(STAMPS)/run model ## make the README's pictures from a real run
 	QT_QPA_PLATFORM=$(TEST_PLATFORM) $(BIN)/python packaging/screenshots.py $(ARGS)
 
-bench: $(STAMPS)/run model $(STAMPS)/warm-up ## measure what is claimed, on this machine
+bench: $(STAMPS)/run model $(STAMPS)/warm-up ## measure on this machine: make bench ARGS=pass-cost (a list without ARGS)
 	$(BIN)/draftscope bench $(ARGS)
 
 help: ## this list
