@@ -8,7 +8,7 @@ on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch.nn import functional
@@ -105,13 +105,14 @@ class Observer:
         list of Laws
             k+1 of them; row `accepted` carries the residual if a token was rejected.
         """
-        return self.laws(self.look(judged, sampling, queued=False), cut=cut)
+        return self.laws(self._look(judged, sampling, queued=False, cut=cut), cut=cut)
 
-    def look(self, judged: Judged, sampling: Sampling, *, queued: bool = True) -> Look:
-        """Queue on the device all that is to be seen of a round; nothing is read.
+    def look(self, judged: Judged, sampling: Sampling) -> Look:
+        """Queue on the device all that is to be seen of a round; nothing is read."""
+        return self._look(judged, sampling, queued=True, cut=False)
 
-        Not `queued`, it is read in parts, as is quicker where reading is free.
-        """
+    def _look(self, judged: Judged, sampling: Sampling, *, queued: bool, cut: bool) -> Look:
+        """Look at a round; where reading is free it is done on the way, which is quicker."""
         logits, p_target, q_draft = judged.logits, judged.p_target, judged.proposal.q_draft
         plain = p_target is not None and sampling.changes_nothing
         if plain and p_target is not None:
@@ -119,7 +120,8 @@ class Observer:
         else:
             p_raw = torch.softmax(logits, dim=-1, out=self._scratch("p_raw", logits))
         q_support = _on_support(q_draft, judged.proposal.support)
-        ids, always, last = self._candidates(p_raw, q_support, judged, sampling)
+        tops = self._tops(p_raw, q_support, judged, sampling)
+        ids, always, last = _joined(tops, judged) if queued else _read(tops, judged, cut=cut)
         parts = {"ids": ids, "p_raw": p_raw.gather(1, ids)}
         parts["entropy_raw"] = softmax_entropies(logits, p_raw, ids[:, :1])
         if p_target is not None and not plain:
@@ -173,35 +175,81 @@ class Observer:
             kept = self._memory[name] = torch.empty_like(like)
         return kept[: like.shape[0]]
 
-    def _candidates(
+    def _tops(
         self, p_raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
-    ) -> tuple[Tensor, int, int]:
-        """Return the ids that may be shown; [k+1, n], with `always` and `last` of `Candidates`.
+    ) -> _Tops:
+        """Find the top of each law.
 
-        Of each row the top of each law, and what was drafted; then the closing token, and the top
-        of the residual that it came from, if it did. Temperature, top-k, top-p and min-p keep the
-        order, so the top of `p_raw` is that of `p_target`; bias and penalties do not.
+        Temperature, top-k, top-p and min-p keep the order, so the top of `p_raw` is that of
+        `p_target`; bias and penalties do not. One-hot laws are known already.
         """
-        proposal, verdict = judged.proposal, judged.verdict
-        rows = p_raw.shape[0]
-        known = [*proposal.tokens, 0, verdict.closing, *(judged.target_ids or ())]
-        sent = uploaded(known, torch.long, p_raw.device)
-        columns = [top_ids(p_raw, self._top_n)]
-        if sampling.adjusts and judged.p_target is None:
-            columns.append(sent[rows + 1 :, None])
-        elif sampling.adjusts and judged.p_target is not None:
-            columns.append(top_ids(judged.p_target, self._top_n))
-        always = sum(column.shape[1] for column in columns)
+        draft = left = target = None
+        if sampling.adjusts and judged.p_target is not None:
+            target = top_ids(judged.p_target, self._top_n)
         if q_support is not None:
-            top = top_ids(q_support, self._top_n)
-            top = top if proposal.support is None else proposal.support[top]
-            columns.append(functional.pad(top, (0, 0, 0, 1)))  # nothing is drafted in the last row
-        columns.append(sent[:rows, None])
-        last = sent[rows : rows + 1]
-        if verdict.residual is not None:
-            last = torch.cat((last, top_ids(verdict.residual[None], self._top_n)[0]))
-        columns.append(last.expand(rows, -1))
-        return torch.cat(columns, dim=-1), always, last.shape[0]
+            draft = top_ids(q_support, self._top_n)
+            support = judged.proposal.support
+            draft = draft if support is None else support[draft]
+        if judged.verdict.residual is not None:
+            left = top_ids(judged.verdict.residual[None], self._top_n)[0]
+        return _Tops(top_ids(p_raw, self._top_n), target, draft, left)
+
+
+class _Tops(NamedTuple):
+    """The most probable ids of each law."""
+
+    raw: Tensor  # [k+1, n]
+    target: Tensor | None  # [k+1, n], where that is another order
+    draft: Tensor | None  # [k, n]
+    residual: Tensor | None  # [n], of the row of the closing token
+
+
+def _joined(tops: _Tops, judged: Judged) -> tuple[Tensor, int, int]:
+    """Return the ids that may be shown, [k+1, n], with `always` and `last` of `Candidates`.
+
+    Of each row the top of each law, and what was drafted; then the closing token, and the top of
+    the residual that it came from, if it did. Nothing is read.
+    """
+    rows = tops.raw.shape[0]
+    argmaxes = judged.target_ids or ()
+    known = [*judged.proposal.tokens, 0, judged.verdict.closing, *argmaxes]
+    sent = uploaded(known, torch.long, tops.raw.device)
+    columns = [tops.raw]
+    if tops.target is not None:
+        columns.append(tops.target)
+    if argmaxes:
+        columns.append(sent[rows + 1 :, None])
+    always = sum(column.shape[1] for column in columns)
+    if tops.draft is not None:
+        columns.append(functional.pad(tops.draft, (0, 0, 0, 1)))  # no draft in the last row
+    columns.append(sent[:rows, None])
+    last = sent[rows : rows + 1]
+    if tops.residual is not None:
+        last = torch.cat((last, tops.residual))
+    columns.append(last.expand(rows, -1))
+    return torch.cat(columns, dim=-1), always, last.shape[0]
+
+
+def _read(tops: _Tops, judged: Judged, *, cut: bool) -> tuple[Tensor, int, int]:
+    """Return the same ids, each once in its row, as the host finds them; `last` is 0.
+
+    Rows are filled up with their first id. With `cut`, no closing token was reached.
+    """
+    shown: list[list[int]] = tops.raw.tolist()
+    for top in (tops.target, tops.draft):
+        for row, ids in enumerate(() if top is None else top.tolist()):
+            shown[row] += ids
+    for known in (judged.target_ids or (), judged.proposal.tokens):
+        for row, token in enumerate(known):
+            shown[row].append(token)
+    if not cut:
+        closing = shown[judged.verdict.accepted]
+        closing.append(judged.verdict.closing)
+        closing += [] if tops.residual is None else tops.residual.tolist()
+    unique = [list(dict.fromkeys(ids)) for ids in shown]
+    width = max(map(len, unique))
+    filled = [ids + ids[:1] * (width - len(ids)) for ids in unique]
+    return torch.tensor(filled, device=tops.raw.device), width, 0
 
 
 def _not_negative(values: list[float]) -> list[float]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from engine.trace.events import Laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from engine.judgement import Judged
 
     Rows = list[list[float]]
+    _Law = tuple[list[float], list[float]]  # by column: in full, and as recorded
 
 
 @dataclass(frozen=True)
@@ -40,56 +41,55 @@ class Candidates:
         Where the text was `cut` before the closing token, nothing was rejected.
         """
         closing = None if cut else judged.verdict.accepted
-        raw = _Table(self.p_raw)
+        raw = _Table.of(self.p_raw)
         target: _Table | None = raw  # where nothing shapes the law, it is one table
         if self.p_target is not self.p_raw:
-            target = None if self.p_target is None else _Table(self.p_target)
-        draft = None if self.q_draft is None else _Table(self.q_draft)
-        left = None if self.residual is None else _Table([self.residual])
-        tokens, laws = judged.proposal.tokens, []
-        for row in range(len(self.ids)):
+            target = None if self.p_target is None else _Table.of(self.p_target)
+        draft = None if self.q_draft is None else _Table.of(self.q_draft)
+        left = None if self.residual is None else _Table.of([self.residual])
+        tokens, best, laws = judged.proposal.tokens, judged.target_ids, []
+        for row, ids in enumerate(self.ids):
             drafted, closed = row < len(tokens), row == closing
-            ids, columns = self._chosen(row, drafted=drafted, closed=closed)
-            shown = {"p_raw": raw.law(row, ids, columns)}
-            if target is not None:
-                shown["p_target"] = target.law(row, ids, columns)
-            else:
-                assert judged.target_ids is not None
-                shown["p_target"] = _one_hot(ids, judged.target_ids[row])
-            if drafted and draft is not None:
-                shown["q_draft"] = draft.law(row, ids, columns)
-            elif drafted:
-                shown["q_draft"] = _one_hot(ids, tokens[row])
-            if drafted and closed and left is not None:
-                shown["residual"] = left.law(0, ids, columns)
-            elif drafted and closed:
-                shown["residual"] = _one_hot(ids, judged.verdict.closing)
-            laws.append(self._laws(row, shown, piece, drafted=drafted))
+            shown = {"p_raw": raw.row(row)}
+            shown["p_target"] = target.row(row) if target else _one_hot(ids, best, row)
+            if drafted:
+                shown["q_draft"] = draft.row(row) if draft else _one_hot(ids, tokens, row)
+            if drafted and closed:
+                drawn = (judged.verdict.closing,)
+                shown["residual"] = left.row(0) if left else _one_hot(ids, drawn, 0)
+            columns = self._columns(ids, drafted=drafted, closed=closed)
+            laws.append(self._laws(row, shown, columns, piece, drafted=drafted))
         return laws
 
-    def _chosen(self, row: int, *, drafted: bool, closed: bool) -> tuple[list[int], list[slice]]:
-        """Return the ids of a row that are shown, and the columns that they stand in."""
-        ids = self.ids[row]
+    def _columns(self, ids: list[int], *, drafted: bool, closed: bool) -> list[int]:
+        """Return the columns of a row that are shown: one for each id."""
         middle = len(ids) - self.last
-        columns = [slice(middle if drafted else self.always)]
+        columns = list(range(middle if drafted else self.always))
         if closed:
-            columns.append(slice(middle, None))
-        return [token for part in columns for token in ids[part]], columns
+            columns += range(middle, len(ids))
+        return list({ids[column]: column for column in columns}.values())
 
     def _laws(
-        self, row: int, shown: dict[str, _Law], piece: Callable[[int], bytes], *, drafted: bool
+        self,
+        row: int,
+        shown: dict[str, _Law],
+        columns: list[int],
+        piece: Callable[[int], bytes],
+        *,
+        drafted: bool,
     ) -> Laws:
         # ordered as they are recorded: laws that differ only beyond the digits kept are equal there
-        target, raw = shown["p_target"].kept, shown["p_raw"].kept
-        ids = tuple(sorted(raw, key=lambda token: (-target[token], -raw[token], token)))
+        target, raw, ids = shown["p_target"][1], shown["p_raw"][1], self.ids[row]
+        columns.sort(key=lambda column: (-target[column], -raw[column], ids[column]))
         fields: dict[str, Any] = {}
-        for name, law in shown.items():
-            fields[name] = tuple([law.kept[token] for token in ids])
-            rest = max(0.0, 1.0 - sum([law.full[token] for token in ids]))
-            (fields[f"rest_{name}"],) = _kept([rest])
+        for name, (full, kept) in shown.items():
+            fields[name] = tuple([kept[column] for column in columns])
+            rest = max(0.0, 1.0 - sum([full[column] for column in columns]))
+            fields[f"rest_{name}"] = float(f"{rest:.7g}")
+        in_order = tuple([ids[column] for column in columns])
         return Laws(
-            ids=ids,
-            pieces=tuple(map(piece, ids)),
+            ids=in_order,
+            pieces=tuple(map(piece, in_order)),
             entropy_target=self.entropy_target[row],
             entropy_raw=self.entropy_raw[row],
             entropy_draft=self.entropy_draft[row] if drafted and self.entropy_draft else 0.0,
@@ -98,41 +98,29 @@ class Candidates:
         )
 
 
-class _Law(NamedTuple):
-    """One law at the ids shown."""
-
-    full: dict[int, float]
-    kept: dict[int, float]  # as recorded
-
-
-class _Table:
+class _Table(NamedTuple):
     """One law's numbers by row and column, in full and as they are recorded."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._full = rows
-        width = len(rows[0])
-        kept = _kept([value for row in rows for value in row])
-        self._kept = [kept[begin : begin + width] for begin in range(0, len(kept), width)]
+    full: Rows
+    kept: Rows
 
-    def law(self, row: int, ids: list[int], columns: list[slice]) -> _Law:
-        """Return the law of a row; an id that stands there twice has one number."""
-        full, kept = self._full[row], self._kept[row]
-        return _Law(
-            dict(zip(ids, [value for part in columns for value in full[part]], strict=True)),
-            dict(zip(ids, [value for part in columns for value in kept[part]], strict=True)),
-        )
+    @classmethod
+    def of(cls, rows: Rows) -> _Table:
+        """Round to seven digits, which is what float32 holds; the verdict's own stay in full.
 
+        All in one piece, since this is most of the work.
+        """
+        width, flat = len(rows[0]), [value for row in rows for value in row]
+        kept = list(map(float, ("%.7g " * len(flat) % tuple(flat)).split()))
+        return cls(rows, [kept[begin : begin + width] for begin in range(0, len(kept), width)])
 
-def _one_hot(ids: list[int], token: int) -> _Law:
-    law = dict.fromkeys(ids, 0.0)
-    if token in law:
-        law[token] = 1.0
-    return _Law(law, law)
+    def row(self, row: int) -> _Law:
+        """Return one row."""
+        return self.full[row], self.kept[row]
 
 
-def _kept(values: list[float]) -> list[float]:
-    """Return values as they are recorded: seven digits are what float32 holds.
-
-    The verdict's own numbers are kept in full. All in one piece, since this is most of the work.
-    """
-    return list(map(float, ("%.7g " * len(values) % tuple(values)).split()))
+def _one_hot(ids: list[int], tokens: Sequence[int] | None, row: int) -> _Law:
+    assert tokens is not None, "a target without a law is greedy, and its argmax known"
+    token = tokens[row]
+    law = [1.0 if other == token else 0.0 for other in ids]
+    return law, law
