@@ -9,6 +9,7 @@ from app.viewmodels.kept_rounds import HELD, READ_BACK
 from engine.errors import DraftscopeError
 from engine.trace import codec
 from engine.trace.events import Round
+from engine.trace.reader import TraceReader
 from tests.app.opened import arrived, opened, write_trace
 from tests.traces import make_trace
 
@@ -87,3 +88,18 @@ def test_another_file_in_its_place_is_noticed(tmp_path, long_run):
     path.write_bytes(b"".join([*lines[:first], *lines[first + 1 :]]))
     with pytest.raises(DraftscopeError, match="was changed while it was on show"):
         document.rounds[3]
+
+
+def test_another_round_in_its_place_is_noticed(tmp_path, long_run):
+    path = write_trace(tmp_path / "t.jsonl", long_run)
+    document = opened(path)
+    data, size = path.read_bytes(), {}
+    for start, length, event in TraceReader(path).located():
+        if isinstance(event, Round):
+            size.setdefault(length, []).append((event.index, start))
+    length, ((index, start), (_, other), *_) = next(
+        (length, found) for length, found in size.items() if len(found) > 1
+    )
+    path.write_bytes(data[:start] + data[other : other + length] + data[start + length :])
+    with pytest.raises(DraftscopeError, match="was changed while it was on show"):
+        document.rounds[index]
