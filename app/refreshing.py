@@ -38,9 +38,8 @@ class View(Protocol):
 
 
 # What changes faster cannot be read, and painting takes the engine's time.
-LIVELY_MS = 300
-CALM_MS = 450
-STEPPED_MS = 120  # of the same panels, where a viewer moves the picture
+PANEL_MS = 450
+STEPPED_MS = 120  # of figures, where a viewer moves the picture
 LAG_MS = 35  # between two panels, so that no turn of the thread paints them all
 
 
@@ -52,8 +51,8 @@ class Refreshing:
     text
         Refreshed with every picture.
     lively
-        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, three
-        times a second while rounds are shown as they come.
+        Panels with a cursor: with every picture while a viewer steps, scrubs or slows it, twice
+        a second while rounds are shown as they come.
     calm
         Panels of figures and curves: twice a second as rounds come, else eight times.
     """
@@ -62,10 +61,8 @@ class Refreshing:
         self._text = text
         self._all = (text, *lively, *calm)
         self._throttles = {
-            view: Throttle(partial(refresh_seen, view), interval_ms, at * LAG_MS)
-            for at, (view, interval_ms) in enumerate(
-                [*((one, LIVELY_MS) for one in lively), *((one, CALM_MS) for one in calm)]
-            )
+            view: Throttle(partial(refresh_seen, view), PANEL_MS, at * LAG_MS)
+            for at, view in enumerate((*lively, *calm))
         }
         self._lively = frozenset(lively)
 
@@ -77,7 +74,7 @@ class Refreshing:
                 throttle.act()
                 continue
             if view not in self._lively:
-                throttle.interval_ms = CALM_MS if live else STEPPED_MS
+                throttle.interval_ms = PANEL_MS if live else STEPPED_MS
             throttle.ask()
 
     def catch_up(self, view: View, seen: bool) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QTabBar, QToolButton, QWid
 
 from app.actions import ACTIONS
 from app.compose import Options, Program
-from app.refreshing import CALM_MS, is_seen
+from app.refreshing import PANEL_MS, is_seen
 from app.settings import Settings
 from app.viewmodels.prompt import PromptState
 from app.viewmodels.refs import TokenRef
@@ -219,7 +219,7 @@ def test_panel_behind_another_ones_tab_does_nothing_until_it_is_raised(
     program.desk.seek(3)
     program.desk.seek(8)
     wait_until(lambda: not program.desk.ticking)
-    QTest.qWait(2 * CALM_MS)
+    QTest.qWait(2 * PANEL_MS)
     assert refreshed == []
     docks["caches"].raise_()
     wait_until(lambda: bool(refreshed))
