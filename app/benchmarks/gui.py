@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TOKENS_PER_SECOND = 2000.0
 SECONDS = 10.0
+IDLE_S = 1.0
 LONG_TRACE_ROUNDS = 100_000
 
 
@@ -40,6 +41,8 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
         Between two turns of the window's thread; a timer asks for one every millisecond.
     cpu_share
         Of one core, by the window's thread.
+    idle_longest_gap_ms, idle_cpu_share
+        The same where nothing streamed, just before: what the machine and the watching cost.
     paints_per_second
         Of each surface.
     shown_rounds, rounds
@@ -53,6 +56,8 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     p99_gap_ms: float
     p50_gap_ms: float
     cpu_share: float
+    idle_longest_gap_ms: float
+    idle_cpu_share: float
     paints_per_second: dict[str, float]
     shown_rounds: int
     rounds: int
@@ -121,7 +126,10 @@ def stream(tokens_per_second: float = TOKENS_PER_SECOND, seconds: float = SECOND
     source = Streaming(tokens_per_second, seconds)
     application()
     with own_folders(), window(source) as program:
-        frames = Frames(surfaces(program))
+        idle, frames = Frames({}), Frames(surfaces(program))
+        idle.start()
+        settle(IDLE_S)
+        idle.stop()
         presentation = program.desk.presentation
         program.deeds.set_speed(None)
         program.desk.run("recorded", PromptState(prompt="recorded", baseline=False).request)
@@ -138,6 +146,8 @@ def stream(tokens_per_second: float = TOKENS_PER_SECOND, seconds: float = SECOND
             p99_gap_ms=frames.gap_ms(0.99),
             p50_gap_ms=frames.gap_ms(0.5),
             cpu_share=frames.cpu_share,
+            idle_longest_gap_ms=idle.gap_ms(1.0),
+            idle_cpu_share=idle.cpu_share,
             paints_per_second=frames.rates(),
             shown_rounds=presentation.visible_rounds(),
             rounds=source.rounds,

@@ -28,6 +28,8 @@ def _stream(one: StreamReport) -> str:
             f"{one.rounds:,} rounds on show in the end",
             _gaps(one.longest_gap_ms, one.p99_gap_ms),
             f"the window's thread: {share(one.cpu_share)} of a core",
+            f"with nothing streaming: longest gap {one.idle_longest_gap_ms:.1f} ms, "
+            f"{share(one.idle_cpu_share)} of a core",
             table(rows),
         ]
     )
