@@ -43,10 +43,11 @@ class TableModel:
     def new_pool(self) -> PagePool:
         return PagePool(1, 1, 1)
 
-    def forward(self, ids: Sequence[int], cache: KVCache, lower: object = None) -> Tensor:
-        self.fed.append((cache.length, list(ids)))
-        cache.append(len(ids))
-        return torch.tensor(ids, dtype=torch.float64)[:, None]
+    def forward(self, ids: Sequence[int] | Tensor, cache: KVCache, lower: object = None) -> Tensor:
+        index = torch.as_tensor(ids)
+        self.fed.append((cache.length, index.tolist()))
+        cache.append(len(index))
+        return index.to(torch.float64)[:, None]
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._table[hidden[:, 0].long()]

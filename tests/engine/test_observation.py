@@ -153,3 +153,38 @@ def test_rows_stand_in_the_order_of_what_is_recorded_of_them() -> None:
     keys = [(-p, -raw) for p, raw in zip(laws.p_target, laws.p_raw, strict=True)]
     assert keys == sorted(keys)
     assert laws.ids == (0, 2, 1, 3)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_device_sees_what_the_host_sees(cut: bool) -> None:
+    # looked at before the host knows whether the text was cut, and without a number read
+    for support in (None, torch.arange(7, 1000, 3)):
+        for uniforms in ([0.999, 0.999], [0.0, 0.999], [0.0, 0.0]):
+            judged, sampling = sampled(uniforms, support)
+            observer = Observer(8, piece)
+            expected = observer.observe(judged, sampling, cut=cut)
+            assert observer.laws(observer.look(judged, sampling), cut=cut) == expected
+            row = expected[judged.verdict.accepted]
+            known = [judged.logits[judged.verdict.accepted]]
+            if judged.verdict.accepted < 2:
+                assert judged.proposal.q_draft is not None
+                known.append(judged.proposal.q_draft[judged.verdict.accepted])
+            tops = {int(i) for law in known for i in law.topk(8).indices}
+            shown = set(row.ids) - tops - set(judged.proposal.tokens)
+            assert bool(shown) != cut  # the residual's own, which a text that was cut never met
+
+
+def test_a_greedy_targets_choice_is_shown_however_improbable_it_was() -> None:
+    # a bias made it the argmax
+    scores = logits(2)
+    last = [int(row.argmin()) for row in scores]
+    verdict = accept_greedy(last, [3])
+    judged = Judged(Proposal((3,)), 10, 0, scores, None, verdict, tuple(last))
+    sampling = Sampling(logit_bias=((last[0], 90.0), (last[1], 90.0)))
+    observer = Observer(4, piece)
+    seen = observer.observe(judged, sampling)
+    for row, token in zip(seen, last, strict=True):
+        assert dict(zip(row.ids, row.p_target, strict=True))[token] == 1.0
+    assert observer.laws(observer.look(judged, sampling), cut=False) == seen
+    cut = observer.observe(judged, sampling, cut=True)  # the second row's is not the closing token
+    assert cut[1].ids == seen[1].ids
