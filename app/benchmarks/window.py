@@ -21,7 +21,7 @@ from engine.request import RunRequest
 from engine.trace.events import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from app.compose import Program
     from engine.benchmarks.measuring import Progress
@@ -93,18 +93,8 @@ def measure(
             BARE: lambda: bare.run(target, request),
             COMMAND_LINE: lambda: command_line_run(jobs, request),
         }
-        taken: dict[str, list[Timing]] = {name: [] for name in ways}
-        done, total = 0, (repeats + 1) * len(ways)
         try:
-            for repeat in range(-1, repeats):
-                for name in in_turn(tuple(ways), max(0, repeat)):
-                    program.window.setVisible(name == WATCHED)
-                    settle(0.2)
-                    timing = ways[name]()
-                    if repeat >= 0:
-                        taken[name].append(timing)
-                    done += 1
-                    progress(done, total, "Running watched and unwatched")
+            taken = _in_turn(program, ways, repeats, progress)
         finally:
             bare.close()
         asked: dict[str, Setting] = {
@@ -118,6 +108,24 @@ def measure(
         assert session is not None  # something ran
         head = header("window", settings=asked, target=session.target)
         return _report(head, taken, frames)
+
+
+def _in_turn(
+    program: Program, ways: Mapping[str, Callable[[], Timing]], repeats: int, progress: Progress
+) -> dict[str, list[Timing]]:
+    """Run each way once a repeat, after one of each that is thrown away."""
+    taken: dict[str, list[Timing]] = {name: [] for name in ways}
+    done, total = 0, (repeats + 1) * len(ways)
+    for repeat in range(-1, repeats):
+        for name in in_turn(tuple(ways), max(0, repeat)):
+            program.window.setVisible(name == WATCHED)
+            settle(0.2)
+            timing = ways[name]()
+            if repeat >= 0:
+                taken[name].append(timing)
+            done += 1
+            progress(done, total, "Running watched and unwatched")
+    return taken
 
 
 def _watched(
