@@ -1,12 +1,18 @@
-// Positions and attention: turning a head by its position, and one query over what it sees.
+// Positions and attention: turning a head by its position, and queries over a block of what they see.
 //
-// Knows heads one by one; no layer, no cache's owner. A row's sums run over positions in one order,
-// which depends neither on the other rows of the pass nor on how far the cache reaches.
+// Knows heads and blocks of positions; no layer, no cache's owner. The context is read in blocks that
+// begin at fixed positions. In each block a query makes a part of its own: a peak, a sum of weights
+// and the values mixed by them; its parts are joined in the order of positions. So a row's sums depend
+// neither on the other rows of the pass nor on how far the cache reaches.
 #pragma once
 
 #include "lanes.h"
 
 namespace {
+
+constexpr int64_t SEEN_AT_ONCE = 256;  // positions of a block
+constexpr int64_t NEAR = 64;           // of them, so many keys stay close while queries pass over them
+constexpr int64_t QUERIES = 32;        // that share a block at a time
 
 // Su et al. 2021, in halves: coordinate i turns with i + dim / 2; the sines come signed.
 inline void turn(const float* x, const float* cosines, const float* sines, int64_t dim,
@@ -28,83 +34,133 @@ inline Lanes load_some(const float* from, int64_t count) {
   return load(kept);
 }
 
-inline void put_some(float* to, Lanes value, int64_t count) {
-  std::memcpy(to, &value, std::min<int64_t>(count, LANES) * sizeof(float));
-}
+// One query at one block: what it sees of it, and where its part goes.
+struct Query {
+  const float* at;      // [head_dim]
+  int64_t begin, end;   // positions within the block; none: it sees nothing of it
+  float* part;          // peak, sum, then from LANES on [head_dim] and what rounds it up to LANES
+};
 
-// Scores of one query against `seen` keys, and past them -inf for LANES more; returns their peak.
-float scores_of(const float* query, const float* keys, int64_t seen, int64_t head_dim,
-                float* scores) {
-  for (int64_t at = 0; at < seen; at += 4) {
-    const float* key[4];
-    for (int i = 0; i < 4; i++) key[i] = keys + std::min(at + i, seen - 1) * head_dim;
-    Lanes dot[4] = {};
-    for (int64_t d = 0; d < head_dim; d += LANES) {
-      const Lanes part = load_some(query + d, head_dim - d);
-      for (int i = 0; i < 4; i++) dot[i] += part * load_some(key[i] + d, head_dim - d);
-    }
-    sums(dot[0], dot[1], dot[2], dot[3], scores + at);
+// Floats of one query's part of one block.
+inline int64_t part_floats(int64_t head_dim) { return (2 + (head_dim - 1) / LANES) * LANES; }
+
+// A head of W vectors (W = 0: of any size, the last vector perhaps not full).
+template <int W>
+struct Heads {
+  const int64_t dim;
+
+  int64_t vectors() const { return W ? W : (dim + LANES - 1) / LANES; }
+  Lanes at(const float* head, int64_t vector) const {
+    if (W) return load(head + vector * LANES);
+    return load_some(head + vector * LANES, dim - vector * LANES);
   }
-  for (int64_t at = seen; at < seen + LANES; at++) scores[at] = -INFINITY;
-  Lanes peaks = Lanes{} - INFINITY;
-  for (int64_t at = 0; at < seen; at += LANES) {
+
+  // Scores of a query against keys [begin, end), from scores[begin] on; up to 3 more are written.
+  void score(const float* query, const float* keys, int64_t begin, int64_t end,
+             float* scores) const {
+    for (int64_t at_key = begin; at_key < end; at_key += 4) {
+      const float* key[4];
+      for (int i = 0; i < 4; i++) key[i] = keys + std::min(at_key + i, end - 1) * dim;
+      Lanes dot[4] = {};
+      for (int64_t vector = 0; vector < vectors(); vector++) {
+        const Lanes part = at(query, vector);
+        for (int i = 0; i < 4; i++) dot[i] += part * at(key[i], vector);
+      }
+      sums(dot[0], dot[1], dot[2], dot[3], scores + at_key);
+    }
+  }
+
+  // Add values [begin, end) times their weights, even and odd positions of the block apart.
+  void mix(const float* weights, const float* values, int64_t begin, int64_t end,
+           float* mixed) const {
+    constexpr int MOST = W ? W : 4;
+    for (int64_t first = 0; first < vectors(); first += MOST) {
+      const int64_t wide = std::min<int64_t>(MOST, vectors() - first);
+      Lanes even[MOST] = {}, odd[MOST] = {};
+      const auto add = [&](Lanes* to, int64_t position) {
+        for (int64_t i = 0; i < (W ? W : wide); i++)
+          to[i] += weights[position] * at(values + position * dim, first + i);
+      };
+      int64_t position = begin;
+      if (position < end && position % 2) add(odd, position++);
+      for (; position + 2 <= end; position += 2) {
+        add(even, position);
+        add(odd, position + 1);
+      }
+      if (position < end) add(even, position);
+      for (int64_t i = 0; i < wide; i++) {
+        float* to = mixed + (first + i) * LANES;
+        put_lanes(to, load(to) + (even[i] + odd[i]));
+      }
+    }
+  }
+};
+
+// Scores [begin, end) to weights in place; writes the part's peak and sum.
+inline void weigh(float* scores, const Query& query, float scale) {
+  for (int64_t at = query.end; at < query.end + LANES; at++) scores[at] = -INFINITY;
+  Lanes peaks = Lanes{} - INFINITY, total{};
+  for (int64_t at = query.begin; at < query.end; at += LANES) {
     const Lanes value = load(scores + at);
     peaks = value > peaks ? value : peaks;
   }
   float peak = peaks[0];
   for (int i = 1; i < LANES; i++) peak = peaks[i] > peak ? peaks[i] : peak;
-  return peak;
-}
-
-// Scores to weights in place, not yet divided by their sum, which is returned.
-float weights_of(float* scores, int64_t seen, float peak, float scale) {
-  Lanes total{};
-  for (int64_t at = 0; at < seen; at += LANES) {
+  for (int64_t at = query.begin; at < query.end; at += LANES) {
     Lanes weight = exponential((load(scores + at) - peak) * scale);
-    if (at + LANES > seen)  // what lies past the row weighs nothing, exactly
-      for (int i = seen - at; i < LANES; i++) weight[i] = 0.0f;
+    if (at + LANES > query.end)  // what lies past the row weighs nothing, exactly
+      for (int i = query.end - at; i < LANES; i++) weight[i] = 0.0f;
     total += weight;
     put_lanes(scores + at, weight);
   }
-  return sum(total);
+  query.part[0] = peak * scale;
+  query.part[1] = sum(total);
 }
 
-// Values weighed and added: up to 4 * LANES coordinates from `d` on, even and odd positions apart.
-inline void mix_values(const float* weights, const float* values, int64_t seen, int64_t head_dim,
-                       int64_t d, float whole, float* to) {
-  const int64_t room = head_dim - d;
-  const int wide = std::min<int64_t>(4, (room + LANES - 1) / LANES);
-  const bool full = room >= 4 * LANES;
-  Lanes even[4] = {}, odd[4] = {};
-  int64_t at = 0;
-  for (; at + 2 <= seen; at += 2) {
-    const float *one = values + at * head_dim + d, *two = one + head_dim;
-    if (full) {
-      for (int i = 0; i < 4; i++) {
-        even[i] += weights[at] * load(one + i * LANES);
-        odd[i] += weights[at + 1] * load(two + i * LANES);
-      }
-    } else {
-      for (int i = 0; i < wide; i++) {
-        even[i] += weights[at] * load_some(one + i * LANES, room - i * LANES);
-        odd[i] += weights[at + 1] * load_some(two + i * LANES, room - i * LANES);
-      }
+// Queries over one block; `scores` holds QUERIES * (SEEN_AT_ONCE + LANES) floats.
+template <int W>
+void attend(const Heads<W> heads, const Query* queries, int64_t count, const float* keys,
+            const float* values, float* scores) {
+  constexpr int64_t STRIDE = SEEN_AT_ONCE + LANES;
+  const float scale = 1.0f / std::sqrt((float)heads.dim);
+  for (int64_t near = 0; near < SEEN_AT_ONCE; near += NEAR)
+    for (int64_t i = 0; i < count; i++)
+      heads.score(queries[i].at, keys, std::max(queries[i].begin, near),
+                  std::min(queries[i].end, near + NEAR), scores + i * STRIDE);
+  for (int64_t i = 0; i < count; i++) {
+    std::memset(queries[i].part, 0, part_floats(heads.dim) * sizeof(float));
+    if (queries[i].begin < queries[i].end) weigh(scores + i * STRIDE, queries[i], scale);
+  }
+  for (int64_t near = 0; near < SEEN_AT_ONCE; near += NEAR)
+    for (int64_t i = 0; i < count; i++)
+      heads.mix(scores + i * STRIDE, values, std::max(queries[i].begin, near),
+                std::min(queries[i].end, near + NEAR), queries[i].part + LANES);
+}
+
+void attend_any(int64_t head_dim, const Query* queries, int64_t count, const float* keys,
+                const float* values, float* scores) {
+  if (head_dim == 4 * LANES) return attend<4>({head_dim}, queries, count, keys, values, scores);
+  if (head_dim == 8 * LANES) return attend<8>({head_dim}, queries, count, keys, values, scores);
+  attend<0>({head_dim}, queries, count, keys, values, scores);
+}
+
+// Join a query's parts, `count` of them `stride` floats apart, in order; writes [head_dim].
+void join(const float* parts, int64_t count, int64_t stride, int64_t head_dim, float* to) {
+  float peak = -INFINITY, whole = 0.0f;
+  for (int64_t i = 0; i < count; i++) peak = parts[i * stride] > peak ? parts[i * stride] : peak;
+  std::memset(to, 0, head_dim * sizeof(float));
+  for (int64_t begin = 0; begin < count; begin += LANES) {
+    const int64_t end = std::min<int64_t>(begin + LANES, count);
+    Lanes share{};
+    for (int64_t i = begin; i < end; i++) share[i - begin] = parts[i * stride] - peak;
+    share = exponential(share);
+    for (int64_t i = begin; i < end; i++) {
+      const float* part = parts + i * stride;
+      whole += share[i - begin] * part[1];
+      for (int64_t at = 0; at < head_dim; at++) to[at] += share[i - begin] * part[LANES + at];
     }
   }
-  if (at < seen)
-    for (int i = 0; i < wide; i++)
-      even[i] += weights[at] * load_some(values + at * head_dim + d + i * LANES, room - i * LANES);
-  for (int i = 0; i < wide; i++)
-    put_some(to + i * LANES, (even[i] + odd[i]) / whole, room - i * LANES);
-}
-
-// One query over the keys and values that it sees; `scores` holds seen + LANES + 3 floats.
-void attend(const float* query, const float* keys, const float* values, int64_t seen,
-            int64_t head_dim, float* scores, float* to) {
-  const float peak = scores_of(query, keys, seen, head_dim, scores);
-  const float whole = weights_of(scores, seen, peak, 1.0f / std::sqrt((float)head_dim));
-  for (int64_t d = 0; d < head_dim; d += 4 * LANES)
-    mix_values(scores, values, seen, head_dim, d, whole, to + d);
+  for (int64_t at = 0; at < head_dim; at++) to[at] /= whole;
 }
 
 }  // namespace

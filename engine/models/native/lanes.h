@@ -14,10 +14,10 @@ namespace {
 
 #if defined(__AVX512F__)
 constexpr int LANES = 16;
-constexpr int TALLEST = 6;  // rows at once: 4 sums a row, and the registers hold 32
+constexpr int TALLEST = 12;  // rows at once: 2 sums a row, and there are 32 registers
 #else
 constexpr int LANES = 8;
-constexpr int TALLEST = 3;  // ... and 16
+constexpr int TALLEST = 6;  // ... and here 16
 #endif
 
 typedef float Lanes __attribute__((vector_size(4 * LANES)));

@@ -49,7 +49,8 @@ struct Pass {
   const Shape& shape;
   const Store& store;
   const Rows& rows;
-  float *qkv, *mixed, *inner;  // [n, (heads + 2 kv_heads) head_dim], [n, heads * head_dim], [n, 2 mlp]
+  float *qkv, *inner;  // [n, (heads + 2 kv_heads) head_dim], [n, 2 mlp]
+  float* parts;        // of each head of each row, in each block of positions
 
   int64_t qkv_width() const { return (shape.heads + 2 * shape.kv_heads) * shape.head_dim; }
 
@@ -67,16 +68,56 @@ struct Pass {
       std::memcpy(store.values[index] + slot, from + shape.kv_heads * dim, dim * sizeof(float));
   }
 
-  // Attend from one head of one row; heads that share keys follow one another.
+  // Blocks of positions that some row sees.
+  int64_t first_block(const Layer& layer) const { return seen_from(layer, 0) / SEEN_AT_ONCE; }
+  int64_t blocks(const Layer& layer) const {
+    return (rows.first + rows.n - 1) / SEEN_AT_ONCE + 1 - first_block(layer);
+  }
+
+  // The first position that a row sees.
+  int64_t seen_from(const Layer& layer, int64_t row) const {
+    const int64_t after = rows.first + row + 1;
+    return layer.window ? std::max<int64_t>(0, after - layer.window) : 0;
+  }
+
+  // Where the part of one head of one row in a block lies, counted from the first block.
+  float* part(const Layer& layer, int64_t row, int64_t head, int64_t block) const {
+    const int64_t query = row * shape.heads + head;
+    return parts + (query * blocks(layer) + block) * part_floats(shape.head_dim);
+  }
+
+  int64_t shares() const {  // of the queries of a key head
+    return (rows.n * (shape.heads / shape.kv_heads) + QUERIES - 1) / QUERIES;
+  }
+
+  // Attend from some queries of a key head to one block: item of kv_heads * blocks * shares.
   void mix(const Layer& layer, int64_t index, int64_t item, float* scores) const {
     const int64_t group = shape.heads / shape.kv_heads, dim = shape.head_dim;
-    const int64_t kv = item / (rows.n * group), row = item / group % rows.n;
-    const int64_t head = kv * group + item % group, position = rows.first + row;
-    const int64_t from = layer.window ? std::max<int64_t>(0, position + 1 - layer.window) : 0;
-    const int64_t begin = (kv * store.positions + store.start + from) * dim;
-    attend(qkv + row * qkv_width() + head * dim, store.keys[index] + begin,
-           store.values[index] + begin, position + 1 - from, dim, scores,
-           mixed + row * shape.heads * dim + head * dim);
+    const int64_t kv = item / (blocks(layer) * shares()), block = item / shares() % blocks(layer);
+    const int64_t begin = (first_block(layer) + block) * SEEN_AT_ONCE;
+    Query queries[QUERIES];
+    int64_t count = 0;
+    for (int64_t at = item % shares() * QUERIES; at < rows.n * group && count < QUERIES; at++) {
+      const int64_t row = at / group, head = kv * group + at % group;
+      const int64_t from = std::max(seen_from(layer, row), begin) - begin;
+      const int64_t to = std::min(rows.first + row + 1 - begin, SEEN_AT_ONCE);
+      queries[count++] = {qkv + row * qkv_width() + head * dim, from, to,
+                          part(layer, row, head, block)};
+    }
+    const int64_t slot = (kv * store.positions + store.start + begin) * dim;
+    attend_any(dim, queries, count, store.keys[index] + slot, store.values[index] + slot, scores);
+  }
+
+  // Join what each head of each row found in its blocks, for oneself: [n, heads * head_dim].
+  void gather(const Layer& layer, float* to) const {
+    const int64_t floats = part_floats(shape.head_dim);
+    for (int64_t row = 0; row < rows.n; row++) {
+      const int64_t begin = seen_from(layer, row) / SEEN_AT_ONCE - first_block(layer);
+      const int64_t end = (rows.first + row) / SEEN_AT_ONCE + 1 - first_block(layer);
+      for (int64_t head = 0; head < shape.heads; head++)
+        join(part(layer, row, head, begin), end - begin, floats, shape.head_dim,
+             to + (row * shape.heads + head) * shape.head_dim);
+    }
   }
 
   // silu(gate) * up, which each thread makes for itself: [n, mlp_width].
@@ -103,20 +144,25 @@ struct Pass {
 
   // One layer, as one of the team; `own` is this thread's, `stages` are the layer's.
   void run(const Layer& layer, int64_t index, float* own, Stage* stages, int threads) const {
-    const int64_t n = rows.n, heads = shape.heads;
+    const int64_t n = rows.n;
     const auto multiply = [&](Stage& stage, const Weights& weights, const float* x, Sink sink,
                               auto prepare) {
       take_part(stage, groups_of(weights), threads, prepare,
-                [&](int64_t group) { product(x, n, weights, group, sink); });
+                [&](int64_t begin, int64_t end) { product(x, n, weights, begin, end, sink); });
     };
     const auto nothing = [] {};
     multiply(stages[0], layer.qkv, own, {qkv, qkv_width(), false},
              [&] { norm(layer.attention_norm, own); });
-    take_part(stages[1], n * (heads + shape.kv_heads), threads, nothing,
-              [&](int64_t item) { place(layer, index, item); });
-    take_part(stages[2], n * heads, threads, nothing,
-              [&](int64_t item) { mix(layer, index, item, own); });
-    multiply(stages[3], layer.output, mixed, {rows.x, shape.width, true}, nothing);
+    take_part(stages[1], n * (shape.heads + shape.kv_heads), threads, nothing,
+              [&](int64_t item, int64_t end) {
+                for (; item < end; item++) place(layer, index, item);
+              });
+    take_part(stages[2], shape.kv_heads * blocks(layer) * shares(), threads, nothing,
+              [&](int64_t item, int64_t end) {
+                for (; item < end; item++) mix(layer, index, item, own);
+              });
+    multiply(stages[3], layer.output, own, {rows.x, shape.width, true},
+             [&] { gather(layer, own); });
     multiply(stages[4], layer.gate_up, own, {inner, 2 * shape.mlp_width, false},
              [&] { norm(layer.mlp_norm, own); });
     multiply(stages[5], layer.down, own, {rows.x, shape.width, true}, [&] { activate(own); });
@@ -124,9 +170,15 @@ struct Pass {
 };
 
 // Floats that one thread works in.
-int64_t own_floats(const Shape& shape, int64_t n, int64_t first) {
-  const int64_t rows = n * std::max(shape.width, shape.mlp_width);
-  return std::max(rows, first + n + 4 + LANES);
+int64_t own_floats(const Shape& shape, int64_t n) {
+  const int64_t heads = shape.heads * shape.head_dim;
+  const int64_t rows = n * std::max(std::max(shape.width, shape.mlp_width), heads);
+  return std::max(rows, QUERIES * (SEEN_AT_ONCE + LANES));
+}
+
+// Floats of the parts of all rows, at most.
+int64_t all_parts(const Shape& shape, int64_t n, int64_t first) {
+  return n * shape.heads * ((first + n - 1) / SEEN_AT_ONCE + 1) * part_floats(shape.head_dim);
 }
 
 }  // namespace
@@ -162,22 +214,23 @@ float draftscope_pack(const float* weight, int64_t out, int64_t in, uint16_t* pa
 
 // Floats of scratch that a pass needs.
 int64_t draftscope_scratch(const Shape* shape, int64_t n, int64_t first, int threads) {
-  const int64_t heads = 2 * (shape->heads + shape->kv_heads) * shape->head_dim;
-  return n * (heads + 2 * shape->mlp_width) + threads * own_floats(*shape, n, first);
+  const int64_t heads = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+  return n * (heads + 2 * shape->mlp_width) + all_parts(*shape, n, first) +
+         threads * own_floats(*shape, n);
 }
 
 // Run `count` layers, from number `begin` on, on rows in place; the same numbers in the store.
 void draftscope_run(const Shape* shape, const Layer* layers, int64_t begin, int64_t count,
                     const Store* store, const Rows* rows, float* scratch, int threads) {
-  const int64_t n = rows->n, heads = shape->heads * shape->head_dim;
-  float* mixed = scratch + n * (heads + 2 * shape->kv_heads * shape->head_dim);
-  float* inner = mixed + n * heads;
-  float* own = inner + n * 2 * shape->mlp_width;
-  const Pass pass{*shape, *store, *rows, scratch, mixed, inner};
+  const int64_t n = rows->n, heads = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+  float* inner = scratch + n * heads;
+  float* parts = inner + n * 2 * shape->mlp_width;
+  float* own = parts + all_parts(*shape, n, rows->first);
+  const Pass pass{*shape, *store, *rows, scratch, inner, parts};
   std::vector<Stage> stages(STAGES * count);
 #pragma omp parallel num_threads(threads)
   {
-    float* mine = own + omp_get_thread_num() * own_floats(*shape, n, rows->first);
+    float* mine = own + omp_get_thread_num() * own_floats(*shape, n);
     for (int64_t at = 0; at < count; at++)
       pass.run(layers[begin + at], begin + at, mine, &stages[STAGES * at], omp_get_num_threads());
   }
@@ -195,9 +248,10 @@ void draftscope_product(const Weights* weights, const float* x, int64_t n, const
       for (int64_t row = 0; norm && row < n; row++)
         rms_norm(x + row * in, norm, epsilon, in, own + row * in);
     };
-    take_part(stage, groups_of(*weights), omp_get_num_threads(), prepare, [&](int64_t group) {
-      product(norm ? own : x, n, *weights, group, {to, weights->out, false});
-    });
+    take_part(stage, groups_of(*weights), omp_get_num_threads(), prepare,
+              [&](int64_t begin, int64_t end) {
+                product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false});
+              });
   }
 }
 }

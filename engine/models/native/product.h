@@ -21,35 +21,24 @@ namespace {
 constexpr int GROUP = 2 * LANES;
 constexpr int AHEAD = 2048;  // bytes that weights are asked for before they are used
 
-// Rows r0 .. r0 + R of x [*, in] times one group of weights: even and odd inputs are summed apart,
-// which halves the wait for each sum, and joined at the end.
-template <int R>
-inline void multiply(const float* x, int64_t in, const uint16_t* group, Lanes (&total)[R][2]) {
-  Lanes even[R][2] = {}, odd[R][2] = {};
-  int64_t at = 0;
-  for (; at + 2 <= in; at += 2) {
-    const uint16_t* here = group + at * GROUP;
-    _mm_prefetch((const char*)here + AHEAD, _MM_HINT_T0);
-    _mm_prefetch((const char*)(here + GROUP) + AHEAD, _MM_HINT_T0);
-    const Lanes a = widen(here), b = widen(here + LANES);
-    const Lanes c = widen(here + GROUP), d = widen(here + GROUP + LANES);
-    for (int row = 0; row < R; row++) {
-      const float first = x[row * in + at], second = x[row * in + at + 1];
-      even[row][0] += first * a;
-      even[row][1] += first * b;
-      odd[row][0] += second * c;
-      odd[row][1] += second * d;
+// R rows of x [*, in] times G groups of weights that follow one another. An output is one chain of
+// sums over its inputs in order, whatever R and G are: they only say how much is under way at once.
+template <int R, int G>
+inline void multiply(const float* x, int64_t in, const uint16_t* weights, Lanes (&total)[R][2 * G]) {
+  for (int row = 0; row < R; row++)
+    for (int i = 0; i < 2 * G; i++) total[row][i] = Lanes{};
+  for (int64_t at = 0; at < in; at++) {
+    Lanes wide[2 * G];
+    for (int group = 0; group < G; group++) {
+      const uint16_t* here = weights + (group * in + at) * GROUP;
+      _mm_prefetch((const char*)here + AHEAD, _MM_HINT_T0);
+      wide[2 * group] = widen(here);
+      wide[2 * group + 1] = widen(here + LANES);
     }
-  }
-  if (at < in) {
     for (int row = 0; row < R; row++) {
-      even[row][0] += x[row * in + at] * widen(group + at * GROUP);
-      even[row][1] += x[row * in + at] * widen(group + at * GROUP + LANES);
+      const float one = x[row * in + at];
+      for (int i = 0; i < 2 * G; i++) total[row][i] += one * wide[i];
     }
-  }
-  for (int row = 0; row < R; row++) {
-    total[row][0] = even[row][0] + odd[row][0];
-    total[row][1] = even[row][1] + odd[row][1];
   }
 }
 
@@ -76,30 +65,39 @@ inline void put(const Sink& sink, const Weights& weights, int64_t row, int64_t c
   put_lanes(to, sink.add ? load(to) + value : value);
 }
 
-template <int R>
+template <int R, int G>
 inline void rows_of(const float* x, const Weights& weights, int64_t group, int64_t row,
                     const Sink& sink) {
-  Lanes total[R][2];
-  multiply<R>(x + row * weights.in, weights.in, weights.packed + group * weights.in * GROUP, total);
-  for (int i = 0; i < R; i++) {
-    put(sink, weights, row + i, group * GROUP, total[i][0]);
-    put(sink, weights, row + i, group * GROUP + LANES, total[i][1]);
-  }
+  Lanes total[R][2 * G];
+  multiply<R, G>(x + row * weights.in, weights.in, weights.packed + group * weights.in * GROUP,
+                 total);
+  for (int at = 0; at < R; at++)
+    for (int i = 0; i < 2 * G; i++)
+      put(sink, weights, row + at, group * GROUP + i * LANES, total[at][i]);
 }
 
 // Groups that a weight's outputs lie in.
 inline int64_t groups_of(const Weights& weights) { return (weights.out + GROUP - 1) / GROUP; }
 
-// x [n, in] times one group of the weights.
-void product(const float* x, int64_t n, const Weights& weights, int64_t group, const Sink& sink) {
-  int64_t row = 0;
-  for (; n - row >= TALLEST; row += TALLEST) rows_of<TALLEST>(x, weights, group, row, sink);
-  switch (n - row) {
-    case 5: rows_of<5>(x, weights, group, row, sink); break;
-    case 4: rows_of<4>(x, weights, group, row, sink); break;
-    case 3: rows_of<3>(x, weights, group, row, sink); break;
-    case 2: rows_of<2>(x, weights, group, row, sink); break;
-    case 1: rows_of<1>(x, weights, group, row, sink); break;
+template <int R>
+inline void some_rows(int64_t rows, const float* x, const Weights& weights, int64_t group,
+                      int64_t row, const Sink& sink) {
+  if (rows == R) return rows_of<R, 1>(x, weights, group, row, sink);
+  if constexpr (R > 1) some_rows<R - 1>(rows, x, weights, group, row, sink);
+}
+
+// x [n, in] times the groups [begin, end) of the weights.
+void product(const float* x, int64_t n, const Weights& weights, int64_t begin, int64_t end,
+             const Sink& sink) {
+  if (n == 1) {  // two groups at once, so that a sum need not wait for the one before it
+    for (; begin + 2 <= end; begin += 2) rows_of<1, 2>(x, weights, begin, 0, sink);
+  }
+  for (int64_t group = begin; group < end; group++) {
+    for (int64_t row = 0, left = (n + TALLEST - 1) / TALLEST; row < n; left--) {
+      const int64_t rows = (n - row + left - 1) / left;  // tiles as alike as can be
+      some_rows<TALLEST>(rows, x, weights, group, row, sink);
+      row += rows;
+    }
   }
 }
 

@@ -21,7 +21,7 @@ struct alignas(64) Stage {
 constexpr int SPINS = 2000;      // looks before a waiting thread offers its core to others
 constexpr int RUNS_A_THREAD = 4;  // runs of items that a stage is cut into, for each thread
 
-// Take part in a stage: `prepare()` once if there is work left, then `work(item)` for each claimed.
+// Take part in a stage: `prepare()` once if there is work left, then `work(begin, end)` for each run.
 // Returns when the whole stage is done, whoever did it.
 template <class Prepare, class Work>
 void take_part(Stage& stage, int64_t items, int threads, Prepare prepare, Work work) {
@@ -32,7 +32,7 @@ void take_part(Stage& stage, int64_t items, int threads, Prepare prepare, Work w
       const int64_t begin = stage.claimed.fetch_add(run, std::memory_order_relaxed);
       if (begin >= items) break;
       const int64_t end = std::min(begin + run, items);
-      for (int64_t item = begin; item < end; item++) work(item);
+      work(begin, end);
       stage.done.fetch_add(end - begin, std::memory_order_acq_rel);
     }
   }
