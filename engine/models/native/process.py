@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _POLL_S = 0.05
+_GRACE_S = 0.5  # to remove files of its own
 
 
 class BuildCancelled(Exception):  # a wish that was granted, not an error
@@ -34,11 +38,16 @@ def run(command: Sequence[str], cancelled: Callable[[], bool], folder: Path | No
     Raises
     ------
     BuildCancelled
-        If `cancelled()` became true; the program is ended first.
+        If `cancelled()` became true; the program and all that it started are ended first.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaint:
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=complaint
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=complaint,
+            process_group=0,
         )
         try:
             while process.poll() is None:
@@ -47,9 +56,18 @@ def run(command: Sequence[str], cancelled: Callable[[], bool], folder: Path | No
                 time.sleep(_POLL_S)
         finally:
             if process.poll() is None:
-                process.kill()
-                process.wait()
+                _end(process)
         output.seek(0)
         complaint.seek(0)
         said = complaint.read().decode(errors="replace")
         return Ended(process.returncode, output.read(), said)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with what it started: a compiler's driver would leave its compiler running."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):  # all of them have ended
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+    process.wait()
