@@ -212,6 +212,18 @@ _MODELS = (
         "Give the fetch up; nothing half-written stays.",
         enabled=lambda state: state.fetching,
     ),
+    Action(
+        "models.build_plan",
+        "Build the faster plan",
+        "Compile passes for this processor, once, in some ten seconds; runs go on meanwhile.",
+        enabled=lambda state: state.can_warm_up,
+    ),
+    Action(
+        "models.cancel_build",
+        "Cancel the build",
+        "Give the build up; nothing half-built stays.",
+        enabled=lambda state: state.warm_up.building,
+    ),
 )
 _VIEW = (
     *(

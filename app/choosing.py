@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.views.main_window import MainWindow
     from app.views.models import ModelsDialog
     from app.views.prompt import PromptView
+    from app.warming import Warming
 
 
 _MODEL = "model:"
@@ -31,14 +32,19 @@ class Choosing(QObject):
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow, prompt: PromptView, desk: Desk) -> None:
+    def __init__(
+        self, window: MainWindow, prompt: PromptView, desk: Desk, warming: Warming
+    ) -> None:
         super().__init__()
         self._window = window
         self._prompt = prompt
         self._desk = desk
+        self._warming = warming
         self._dialog: ModelsDialog | None = None
         prompt.choose_requested.connect(self.choose)
         desk.drafter_replaced.connect(self._take_instead)
+        desk.state_changed.connect(self._show_plan)
+        warming.changed.connect(self._show_plan)
 
     def offer(self) -> list[ModelChoice]:
         """Offer in the prompt panel what is here, and return everything that is known."""
@@ -74,11 +80,20 @@ class Choosing(QObject):
             self._dialog.chosen.connect(self.use)
             self._dialog.load_requested.connect(self._use_and_load)
             self._dialog.fetch_requested.connect(self._desk.fetch)
+            self._dialog.plan.build_requested.connect(self._warming.start)
+            self._dialog.plan.cancel_requested.connect(self._warming.cancel)
         state = self._prompt.state
         held = self._desk.state.target
         early = early_spec(0 if held is None else held.layers)
         self._dialog.offer(known_models(), state.target, state.drafter, early)
+        self._warming.look()
+        self._show_plan()
         return self._dialog
+
+    def _show_plan(self) -> None:
+        """Say in the dialog which plan is in use, and offer the faster one where there is one."""
+        if self._dialog is not None:
+            self._dialog.plan.apply(replace(self._desk.state, warm_up=self._warming.state))
 
     def use(self, target: str, drafter: str) -> None:
         """Run with these from now on; a drafter takes effect in a run under way too."""

@@ -38,6 +38,8 @@ from app.views.strip import StripView
 from app.views.text import TextView
 from app.views.throughput import ThroughputView
 from app.views.timeline import TimelineView
+from app.warming import Warming
+from app.warming_banner import WarmingBanner
 from app.welcome import Welcome
 from engine.errors import DraftscopeError
 
@@ -69,6 +71,7 @@ class Program:
         self.appearance = Appearance(app, self.settings["view.theme"])
         self.desk = Desk(speed=self.settings["view.speed"] or None, engine=engine)
         self.export = Export()
+        self.warming = Warming()
         self.prompt = PromptView()
         self.strip = StripView()
         self.text = TextView(self.strip)
@@ -88,7 +91,7 @@ class Program:
         self.refreshing = Refreshing(self.strip, (self.court, self.timeline), self.charts)
         self.window = MainWindow(self.text, panels)
         self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
-        self.choosing = Choosing(self.window, self.prompt, self.desk)
+        self.choosing = Choosing(self.window, self.prompt, self.desk, self.warming)
         self.deeds = Deeds(
             self.window,
             self.prompt,
@@ -96,9 +99,11 @@ class Program:
             self.export,
             self.sessions,
             self.choosing,
+            self.warming,
             self.appearance,
             self.settings,
         )
+        self.warming_banner = WarmingBanner(self.window.banners, self.warming)
         self.welcome = Welcome(self.window, self.prompt, self.desk, self.deeds, self.choosing)
         self._options = options
         self._closed = False
@@ -136,10 +141,12 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
+        self.warming.cancel()
         self.refreshing.stop()
         self.appearance.close()
         self.window.docks.close()
-        return self.desk.close()
+        ended = self.desk.close()
+        return self.warming.close() and ended
 
     def _fill(self) -> None:
         for view in self.shown:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from app.views.main_window import MainWindow
     from app.views.palette import CommandPalette
     from app.views.prompt import PromptView
+    from app.warming import Warming
 
 log = logging.getLogger("draftscope")
 
@@ -52,6 +53,7 @@ class Deeds(QObject):
         export: Export,
         sessions: Sessions,
         choosing: Choosing,
+        warming: Warming,
         appearance: Appearance,
         settings: Settings,
     ) -> None:
@@ -62,6 +64,7 @@ class Deeds(QObject):
         self._export = export
         self._sessions = sessions
         self._choosing = choosing
+        self._warming = warming
         self._appearance = appearance
         self._settings = settings
         self._palette: CommandPalette | None = None
@@ -73,6 +76,8 @@ class Deeds(QObject):
         desk.failed.connect(self.fail)
         desk.noted.connect(window.banners.show_notice)
         choosing.changed.connect(self.refresh)
+        warming.changed.connect(self.refresh)
+        warming.failed.connect(self.fail)
         export.ended.connect(self.refresh)
 
     def _bind(self) -> dict[str, Callable[[], object]]:
@@ -98,6 +103,8 @@ class Deeds(QObject):
             "models.load": choosing.load,
             "models.fetch": lambda: desk.fetch(DEFAULT_MODEL),
             "models.cancel_fetch": desk.cancel_fetch,
+            "models.build_plan": self._warming.start,
+            "models.cancel_build": self._warming.cancel,
             "view.restore": window.docks.arrange,
             "view.rejected": self._toggle_rejected,
             "view.full_screen": self._toggle_full_screen,
@@ -130,6 +137,7 @@ class Deeds(QObject):
             self._desk.state,
             has_prompt=bool(self._prompt.state.prompt.strip()),
             exporting=self._export.running,
+            warm_up=self._warming.state,
         )
 
     def refresh(self) -> None:

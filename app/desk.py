@@ -29,7 +29,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
-from app.viewmodels.desk import DeskState, Waiting, model_in_words, showing
+from app.viewmodels.desk import DeskState, Waiting, showing
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from engine.control import Control
@@ -293,14 +293,13 @@ class Desk(QObject):
                 self._extend(reply)
             case Progressed():
                 waiting = Waiting(reply.what, reply.done, reply.total)
-                if self._lanes.is_fetch(reply.job):
-                    self._update(fetch_wait=waiting)
-                else:
-                    self._update(engine_wait=waiting)
+                place = "fetch_wait" if self._lanes.is_fetch(reply.job) else "engine_wait"
+                self._update(**{place: waiting})
             case ModelsLoaded():
+                if reply.target != self.state.target:  # loaded again, under another plan perhaps
+                    self._ready.clear()
                 self._ready.add(reply.drafter)
-                held = reply.target
-                self._update(loaded=model_in_words(held), target=held, engine_wait=None)
+                self._update(target=reply.target, engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
             case JournalStarted() if reply.job == self._shown_job:

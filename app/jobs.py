@@ -34,6 +34,7 @@ from app.viewmodels.portion import Gatherer
 from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
 from engine.drafters.names import EARLY
 from engine.errors import DraftscopeError
+from engine.models.native import build
 from engine.trace.events import FinishReason, RunFinished, RunStarted
 from engine.trace.journal import save_copy, start_journal
 from engine.trace.reader import TraceReader
@@ -64,6 +65,7 @@ class EngineJobs:
         self._session: Session | None = None
         self._drafters: set[str] = set()  # those that the session has
         self._cores_shared = False
+        self._compiled_paid = False  # whether it did when the target was loaded
 
     @property
     def session(self) -> Session | None:
@@ -95,12 +97,14 @@ class EngineJobs:
     def _prepare(self, job: Job, target: str, drafter: str, post: Post) -> tuple[Session, str]:
         """Load what is missing, and return the drafter that there is.
 
-        Held models are kept; another target replaces all.
+        Held models are kept; another target replaces all, and so does a plan that has become
+        faster since.
         """
         import engine
 
-        if self._session is None or target != self._target_name:
+        if self._session is None or target != self._target_name or self._overtaken(self._session):
             self._session = None  # let go first: two targets may not fit
+            self._compiled_paid = _compiled_pays()
             loaded = engine.load_model(
                 target, progress=_progress(job, post), cancelled=job.cancel.is_set
             )
@@ -108,6 +112,12 @@ class EngineJobs:
             self._drafters.clear()
             self._target_name = target
         return self._session, self._find_drafter(job, self._session, drafter, post)
+
+    def _overtaken(self, session: Session) -> bool:
+        """Whether the compiled plan was built since the target was loaded, and would serve it."""
+        held = session.target.info
+        on_packed = held.device == "cpu" and held.plan != "compiled"
+        return on_packed and not self._compiled_paid and _compiled_pays()
 
     def _find_drafter(self, job: Job, session: Session, spec: str, post: Post) -> str:
         """Load a drafter and return it; where it was chosen for another target, another."""
@@ -199,6 +209,11 @@ class FileJobs:
             case _:
                 raise TypeError(f"not a job on files: {job!r}")
         return ""
+
+
+def _compiled_pays() -> bool:
+    record = build.tried()
+    return record is not None and record.worth_it
 
 
 def _instead(spec: str, layers: int) -> str:

@@ -77,6 +77,11 @@ class FetchModel(Job):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WarmUp(Job):
+    """Build the compiled plan for this processor."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenSession(Job):
     """Read a session file."""
 
@@ -100,7 +105,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Progressed(Reply):
-    """How far a load or a fetch is; `total` 0 means that nobody knows."""
+    """How far a load, a fetch or a build is; `total` 0 means that nobody knows."""
 
     done: int
     total: int

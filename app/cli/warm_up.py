@@ -9,6 +9,7 @@ import msgspec
 
 from app.cli.interrupt import Interrupt
 from app.cli.progress import ProgressLine
+from app.viewmodels.warm_up import built_words
 from engine.models.native import build
 from engine.models.native.process import BuildCancelled
 from engine.models.native.warm_up import warm_up as build_and_try
@@ -27,7 +28,7 @@ def warm_up(options: argparse.Namespace) -> int:
     if options.json:
         print(msgspec.json.encode(record).decode())
     else:
-        print(_in_words(record))
+        print(built_words(record))
     return 0
 
 
@@ -40,16 +41,3 @@ def _build() -> Record:
             raise KeyboardInterrupt from None
         finally:
             line.close()
-
-
-def _in_words(record: Record) -> str:
-    chosen = (
-        "it is the plan of every model loaded on this CPU from now on"
-        if record.worth_it
-        else "that is less than a tenth gained, so packed stays the default"
-    )
-    return (
-        f"The compiled plan is built for this processor ({record.compiler}, "
-        f"{record.seconds:.1f} s). A pass on one token takes {record.over_packed:.2f} of the "
-        f"packed plan's time; {chosen}."
-    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.viewmodels.settings_words import settings_words
+from app.viewmodels.warm_up import NOT_BUILT, WarmUpState
 from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Waiting:
-    """A load or a fetch under way."""
+    """A load, a fetch or a build under way."""
 
     what: str
     done: int = 0
@@ -54,12 +55,22 @@ class DeskState:
     finished: bool = False  # the document's run has ended
     can_save: bool = False
     has_prompt: bool = False
-    loaded: str = ""  # the target in memory, in words
-    target: ModelInfo | None = None  # the same
+    target: ModelInfo | None = None  # the one in memory
     shown: str = ""  # the session on show, in words
     settings: str = ""  # those of its last round, in words
     engine_wait: Waiting | None = None
     fetch_wait: Waiting | None = None
+    warm_up: WarmUpState = NOT_BUILT  # whether the compiled plan is here
+
+    @property
+    def can_warm_up(self) -> bool:
+        """Whether building the compiled plan is possible, and of use to the target in memory."""
+        return self.warm_up.possible and (self.target is None or self.target.device == "cpu")
+
+    @property
+    def loaded(self) -> str:
+        """The target in memory, in words."""
+        return "" if self.target is None else model_in_words(self.target)
 
     @property
     def busy(self) -> bool:

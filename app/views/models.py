@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.viewmodels.prompt import drafter_label, early_layers, target_label
 from app.views.plain_tips import plain_tip
+from app.views.plan_line import PlanLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ class ModelsDialog(QDialog):
         self.targets.file_requested.connect(lambda: self.open_file("target"))
         self.drafters.folder_requested.connect(lambda: self.open_folder("drafter"))
         self.drafters.file_requested.connect(lambda: self.open_file("drafter"))
+        self.plan = PlanLine()
         self.buttons = QDialogButtonBox()
         box = QDialogButtonBox.ButtonRole
         self.use = self.buttons.addButton("Use", box.AcceptRole)
@@ -75,6 +77,7 @@ class ModelsDialog(QDialog):
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(12)
         layout.addLayout(columns, 1)
+        layout.addWidget(self.plan)
         layout.addWidget(self.buttons)
 
     def offer(self, choices: Sequence[ModelChoice], target: str, drafter: str, early: str) -> None:
