@@ -106,7 +106,8 @@ class Decoder:
         self._limits = limits
         self._run = run
         self._seed = seed
-        self._observer = Observer(top_n, tokenizer.piece) if top_n else None
+        self._scans = sequence.model.plan.scans
+        self._observer = Observer(top_n, tokenizer.piece, self._scans) if top_n else None
         self._index = 0
         self._device = sequence.model.plan.device
         self._queued = queues_rounds(self._device) if queued is None else queued
@@ -243,7 +244,7 @@ class Decoder:
         k = len(tokens)
         scores = adjusted(logits, sampling, self.sequence.seen_by(sampling), tokens)
         if sampling.greedy:
-            ids = sound_ids(scores, "target")
+            ids = sound_ids(scores, "target", self._scans)
             verdict = accept_greedy(ids, tokens, proposal.q_draft)
             return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
         p_target = sound_law(probabilities(scores, sampling), "target")

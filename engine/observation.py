@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from engine.models.settling import uploaded
 from engine.packet import Packet
+from engine.scans import TorchScans, entropies, top_ids
 from engine.shown_rows import Candidates
 
 if TYPE_CHECKING:
@@ -24,50 +25,8 @@ if TYPE_CHECKING:
 
     from engine.judgement import Judged
     from engine.sampling import Sampling
+    from engine.scans import Scans
     from engine.trace.events import Laws
-
-_SMALLEST = 2e-38  # a normal float32
-_BLOCK = 128  # ids whose maximum is taken first when looking for the largest
-
-
-def top_ids(law: Tensor, count: int) -> Tensor:
-    """Return the ids of the `count` largest entries of each row; [n, count] from [n, V].
-
-    The largest entries lie in the blocks with the largest maxima, so only those are sorted: a
-    pass over V and a small sort instead of a sort over V.
-    """
-    rows, vocabulary = law.shape
-    if vocabulary <= 2 * count * _BLOCK:
-        return law.topk(min(count, vocabulary), dim=-1).indices
-    whole = vocabulary // _BLOCK
-    blocks = law[:, : whole * _BLOCK].view(rows, whole, _BLOCK)
-    best = blocks.amax(dim=-1).topk(count, dim=-1).indices
-    ids = (best[:, :, None] * _BLOCK + torch.arange(_BLOCK, device=law.device)).flatten(1)
-    tail = torch.arange(whole * _BLOCK, vocabulary, device=law.device).expand(rows, -1)
-    ids = torch.cat((ids, tail), dim=-1)
-    return ids.gather(1, law.gather(1, ids).topk(count, dim=-1).indices)
-
-
-def entropies(law: Tensor, scratch: Tensor | None = None) -> Tensor:
-    """Return the entropy of each row in nats, but for rounding; [n] from [n, V].
-
-    `scratch` is written over, if it is given: memory that is used again is quicker than new.
-    """
-    # 0 log 0 = 0, and the logarithms of 0 and of subnormal numbers are ten times slower
-    logs = torch.clamp(law, min=_SMALLEST, out=scratch).log_()
-    found: Tensor = torch.linalg.vecdot(law, logs)
-    return found.neg_()
-
-
-def softmax_entropies(logits: Tensor, law: Tensor, best: Tensor) -> Tensor:
-    """Return the entropies of law = softmax(logits) without taking V logarithms a row; [n].
-
-    `best` is [n, 1], a probable id of each row: its logit less the logarithm of its probability is
-    log sum exp.
-    """
-    total = (logits.gather(1, best) - law.gather(1, best).log())[:, 0]
-    found: Tensor = total - torch.linalg.vecdot(law, logits)
-    return found
 
 
 @dataclass(frozen=True)
@@ -83,9 +42,12 @@ class Look:
 class Observer:
     """Turns one round's tensors into `Laws`, a row each."""
 
-    def __init__(self, top_n: int, piece: Callable[[int], bytes]) -> None:
+    def __init__(
+        self, top_n: int, piece: Callable[[int], bytes], scans: Scans | None = None
+    ) -> None:
         self._top_n = top_n
         self._piece = piece
+        self._scans = scans or TorchScans()
         self._memory: dict[str, Tensor] = {}
 
     def observe(self, judged: Judged, sampling: Sampling, *, cut: bool = False) -> list[Laws]:
@@ -115,15 +77,18 @@ class Observer:
         """Look at a round; where reading is free it is done on the way, which is quicker."""
         logits, p_target, q_draft = judged.logits, judged.p_target, judged.proposal.q_draft
         plain = p_target is not None and sampling.changes_nothing
-        if plain and p_target is not None:
-            p_raw = p_target
-        else:
-            p_raw = torch.softmax(logits, dim=-1, out=self._scratch("p_raw", logits))
+        seen = self._scans.look(
+            logits,
+            self._top_n,
+            law=p_target if plain else None,
+            out=None if plain else self._scratch("p_raw", logits),
+        )
+        p_raw = seen.law
         q_support = _on_support(q_draft, judged.proposal.support)
-        tops = self._tops(p_raw, q_support, judged, sampling)
+        tops = self._tops(seen.top, q_support, judged, sampling)
         ids, always, last = _joined(tops, judged) if queued else _read(tops, judged, cut=cut)
         parts = {"ids": ids, "p_raw": p_raw.gather(1, ids)}
-        parts["entropy_raw"] = softmax_entropies(logits, p_raw, ids[:, :1])
+        parts["entropy_raw"] = seen.entropies
         if p_target is not None and not plain:
             parts["p_target"] = p_target.gather(1, ids)
             parts["entropy_target"] = entropies(p_target, self._scratch("logs", p_target))
@@ -176,7 +141,7 @@ class Observer:
         return kept[: like.shape[0]]
 
     def _tops(
-        self, p_raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
+        self, raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
     ) -> _Tops:
         """Find the top of each law.
 
@@ -192,7 +157,7 @@ class Observer:
             draft = draft if support is None else support[draft]
         if judged.verdict.residual is not None:
             left = top_ids(judged.verdict.residual[None], self._top_n)[0]
-        return _Tops(top_ids(p_raw, self._top_n), target, draft, left)
+        return _Tops(raw, target, draft, left)
 
 
 class _Tops(NamedTuple):

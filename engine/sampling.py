@@ -14,10 +14,12 @@ import torch
 
 from engine.bounds import HOTTEST, LARGEST_SHIFT
 from engine.errors import DraftscopeError
+from engine.scans import TorchScans
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.scans import Scans
     from engine.trace.events import Settings
 
 _SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
@@ -126,7 +128,7 @@ def greedy_ids(logits: Tensor) -> Tensor:
     return logits.argmax(dim=-1)  # torch returns the first maximum
 
 
-def sound_ids(logits: Tensor, side: str) -> list[int]:
+def sound_ids(logits: Tensor, side: str, scans: Scans | None = None) -> list[int]:
     """Return each row's argmax, unless what chose it is no number; it is read by the host.
 
     Raises
@@ -134,11 +136,10 @@ def sound_ids(logits: Tensor, side: str) -> list[int]:
     DraftscopeError
         Naming the side, "target" or "drafter", whose logits hold a NaN or an infinity.
     """
-    largest, ids = logits.max(dim=-1)  # as `greedy_ids`: the first maximum, a NaN before any number
-    if not all(map(math.isfinite, largest.tolist())):
+    largest, ids = (scans or TorchScans()).largest(logits)
+    if not all(map(math.isfinite, largest)):
         raise not_finite(side)
-    found: list[int] = ids.tolist()
-    return found
+    return ids
 
 
 def sound_law(law: Tensor, side: str) -> Tensor:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.acceptance import accept, accept_greedy
 from engine.drafters.protocol import Proposal
 from engine.judgement import Judged
-from engine.observation import Observer, entropies, softmax_entropies, top_ids
+from engine.observation import Observer
 from engine.sampling import Sampling, greedy_ids, probabilities
 
 if TYPE_CHECKING:
@@ -104,30 +101,6 @@ def test_greedy_laws_are_one_hot_at_the_argmax_and_the_drafted_token() -> None:
     assert first.entropy_target == 0.0
     assert first.entropy_raw > 0.0
     assert second.q_draft == ()
-
-
-@given(
-    st.integers(1, 3),
-    st.integers(1, 12),
-    st.sampled_from([40, 1000, 3000, 5000]),
-    st.integers(0, 99),
-)
-def test_the_top_by_blocks_is_the_top(rows: int, count: int, vocabulary: int, seed: int) -> None:
-    law = torch.rand(rows, vocabulary, generator=torch.Generator().manual_seed(seed))
-    ours = law.gather(1, top_ids(law, count)).tolist()
-    assert ours == law.topk(count, dim=-1).values.tolist()
-
-
-def test_entropies_are_right_at_the_ends() -> None:
-    flat = torch.full((1, 64), 1 / 64)
-    sure = torch.eye(64)[:1]
-    assert entropies(flat).tolist() == pytest.approx([math.log(64)], abs=1e-5)
-    assert entropies(sure).tolist() == [0.0]
-    scores = logits(2)
-    law = torch.softmax(scores, dim=-1)
-    assert softmax_entropies(scores, law, law.argmax(dim=-1)[:, None]).tolist() == pytest.approx(
-        entropies(law).tolist(), abs=1e-4
-    )
 
 
 def test_a_rejection_that_the_text_never_reached_leaves_no_residual() -> None:

@@ -110,6 +110,19 @@ class Library:
             *(POINTER(Weights), c_void_p, c_int64, c_void_p, c_float, c_void_p, c_void_p, c_int),
         ]
         library.draftscope_product.restype = None
+        library.draftscope_largest.argtypes = [
+            c_void_p,
+            c_int64,
+            c_int64,
+            c_void_p,
+            c_void_p,
+            c_int,
+        ]
+        library.draftscope_largest.restype = None
+        library.draftscope_look.argtypes = [
+            *(c_void_p, c_void_p, c_int, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int),
+        ]
+        library.draftscope_look.restype = None
 
     def packed_bytes(self, out: int, in_: int) -> int:
         """Return how many bytes a weight [out, in] takes when packed."""
@@ -153,4 +166,27 @@ class Library:
         """Multiply rows [n, in] at `x`, after an RMS norm if `norm` is given, into [n, out]."""
         self._library.draftscope_product(
             byref(weights), x, rows, norm, epsilon, to, scratch, threads
+        )
+
+    def largest(
+        self, x: int, rows: int, width: int, values: int, places: int, threads: int
+    ) -> None:
+        """Find the largest value of each row at `x` and its first place."""
+        self._library.draftscope_largest(x, rows, width, values, places, threads)
+
+    def look(
+        self,
+        logits: int,
+        law: int,
+        given: bool,
+        rows: int,
+        width: int,
+        count: int,
+        places: int,
+        entropies: int,
+        threads: int,
+    ) -> None:
+        """Write each row's softmax, unless the law is given, the top of it, and its entropy."""
+        self._library.draftscope_look(
+            *(logits, law, given, rows, width, count, places, entropies, threads)
         )

@@ -11,6 +11,7 @@
 
 #include "attention.h"
 #include "product.h"
+#include "rows.h"
 #include "team.h"
 
 extern "C" {
@@ -252,6 +253,27 @@ void draftscope_product(const Weights* weights, const float* x, int64_t n, const
               [&](int64_t begin, int64_t end) {
                 product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false});
               });
+  }
+}
+
+// The largest value of each row [rows, width] and its first place.
+void draftscope_largest(const float* x, int64_t rows, int64_t width, float* values,
+                        int64_t* places, int threads) {
+#pragma omp parallel for num_threads(threads) if (rows > 1)
+  for (int64_t row = 0; row < rows; row++)
+    places[row] = largest(x + row * width, width, values + row);
+}
+
+// What is to be seen of each row: its law (written, or given already), the top of it, the entropy.
+void draftscope_look(const float* logits, float* law, int given, int64_t rows, int64_t width,
+                     int64_t count, int64_t* places, float* entropies, int threads) {
+#pragma omp parallel for num_threads(threads) if (rows > 1)
+  for (int64_t row = 0; row < rows; row++) {
+    const float* from = logits + row * width;
+    float* to = law + row * width;
+    if (!given) softmax(from, width, to);
+    top(to, width, count, places + row * count);
+    entropies[row] = entropy(from, to, width, places[row * count]);
   }
 }
 }

@@ -15,6 +15,7 @@ import torch
 
 from engine.models.native.arena import Arena
 from engine.models.native.library import Layer, Rows, Shape, Store, Weights
+from engine.models.native.scans import NativeScans
 from engine.models.plans.float16 import check_float16
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class CompiledPlan:
 
     def __init__(self, library: Library) -> None:
         self.device = torch.device("cpu")
+        self.scans = NativeScans(library)
         self._library = library
         self._arena = Arena()
 

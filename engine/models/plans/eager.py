@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from engine.models.blocks import BlockStack
 from engine.models.plans.product import Product
+from engine.scans import TorchScans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from engine.models.blocks import Block
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
+    from engine.scans import Scans
 
 
 @dataclass
@@ -29,6 +31,7 @@ class EagerPlan:
     dtype: torch.dtype = torch.float32
     name: str = "eager"
     rounds_alike: bool = False
+    scans: Scans = field(default_factory=TorchScans)
 
     @property
     def description(self) -> str:

@@ -16,6 +16,7 @@ from torch.nn import functional
 from engine.models.blocks import BlockStack
 from engine.models.plans.product import Product
 from engine.models.plans.widths import WIDEST_PROBED, alike, padded
+from engine.scans import TorchScans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from engine.models.blocks import Block
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
+    from engine.scans import Scans
 
 ROWS = 8  # that the layout is chosen for: nearly flat from 1 to 16 rows, and right for any number
 
@@ -38,6 +40,7 @@ class OneDnnPlan:
     name: str = "packed"
     description: str = "float32 weights, packed by oneDNN"
     rounds_alike: bool = True  # at the widths that passes are padded to
+    scans: Scans = field(default_factory=TorchScans)
     widths: tuple[int, ...] = (WIDEST_PROBED,)  # until calibrated: the one alike to itself
 
     @staticmethod

@@ -15,6 +15,7 @@ from engine.models.blocks import BlockStack
 from engine.models.plans.float16 import check_float16
 from engine.models.plans.product import Product
 from engine.models.plans.widths import WIDEST_PROBED, alike, padded
+from engine.scans import TorchScans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from engine.models.blocks import Block
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
+    from engine.scans import Scans
 
 
 @dataclass
@@ -35,6 +37,7 @@ class PackedPlan:
     name: str = "packed"
     description: str = "float16 weights, float32 sums"
     rounds_alike: bool = True  # at the widths that passes are padded to
+    scans: Scans = field(default_factory=TorchScans)
     # until calibrated: the widths measured alike on every processor so far
     widths: tuple[int, ...] = (3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 33)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.cache import KVCache
     from engine.models.blocks import Block
     from engine.models.rotary import Rotary
+    from engine.scans import Scans
 
 
 class Linear(Protocol):
@@ -80,6 +81,11 @@ class Plan(Protocol):
     @property
     def rounds_alike(self) -> bool:
         """Whether a row comes out bit for bit the same in passes of every width."""
+        ...
+
+    @property
+    def scans(self) -> Scans:
+        """Who looks along rows of the vocabulary's length."""
         ...
 
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:

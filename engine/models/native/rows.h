@@ -1,0 +1,101 @@
+// Rows of the vocabulary's length: the largest entry, the top few, softmax and entropy. One pass each.
+//
+// Knows numbers in rows; no token, no rule. Rows are independent of one another.
+#pragma once
+
+#include "lanes.h"
+
+namespace {
+
+constexpr int64_t MOST_SHOWN = 256;  // of the top few
+
+// The largest value and its first place; a NaN, if there is one, comes before any number.
+inline int64_t largest(const float* row, int64_t width, float* value) {
+  const Lanes zero{};
+  Lanes peaks = zero - INFINITY, odd{};
+  int64_t at = 0;
+  for (; at + LANES <= width; at += LANES) {
+    const Lanes here = load(row + at);
+    peaks = here > peaks ? here : peaks;
+    odd += here - here;  // 0 for numbers, NaN for what is none and for infinities
+  }
+  float peak = -INFINITY;
+  for (int i = 0; i < LANES; i++) peak = peaks[i] > peak ? peaks[i] : peak;
+  for (; at < width; at++) {
+    peak = row[at] > peak ? row[at] : peak;
+    odd[0] += row[at] - row[at];
+  }
+  const float check = sum(odd);
+  if (check != check)
+    for (int64_t i = 0; i < width; i++)
+      if (row[i] != row[i]) {
+        *value = row[i];
+        return i;
+      }
+  *value = peak;
+  for (at = 0; at < width; at++)
+    if (row[at] == peak) return at;
+  return 0;
+}
+
+// The places of the `count` largest entries, in falling order; the lower place first among equals.
+inline void top(const float* row, int64_t width, int64_t count, int64_t* places) {
+  float values[MOST_SHOWN];
+  int64_t found = 0;
+  const auto take = [&](int64_t at) {
+    int64_t to = found < count ? found++ : count - 1;
+    for (; to > 0 && values[to - 1] < row[at]; to--) {
+      values[to] = values[to - 1];
+      places[to] = places[to - 1];
+    }
+    values[to] = row[at];
+    places[to] = at;
+  };
+  int64_t at = 0;
+  for (; at < width && found < count; at++) take(at);
+  for (; at + LANES <= width; at += LANES) {
+    const Whole above = load(row + at) > values[count - 1];
+    bool any = false;
+    for (int i = 0; i < LANES; i++) any |= above[i] != 0;
+    if (!any) continue;
+    for (int64_t i = at; i < at + LANES; i++)
+      if (row[i] > values[count - 1]) take(i);
+  }
+  for (; at < width; at++)
+    if (row[at] > values[count - 1]) take(at);
+}
+
+// The softmax of a row.
+inline void softmax(const float* row, int64_t width, float* law) {
+  float peak;
+  largest(row, width, &peak);
+  Lanes total{};
+  int64_t at = 0;
+  for (; at + LANES <= width; at += LANES) {
+    // below -80 the share of 49,152 ids is under 1e-30; zero keeps subnormal numbers away
+    const Lanes from = load(row + at) - peak, value = exponential(from);
+    const Lanes kept = from < -80.0f ? Lanes{} : value;
+    total += kept;
+    put_lanes(law + at, kept);
+  }
+  float whole = sum(total);
+  for (; at < width; at++) whole += law[at] = std::exp(row[at] - peak);
+  const float share = 1.0f / whole;
+  for (at = 0; at + LANES <= width; at += LANES) put_lanes(law + at, load(law + at) * share);
+  for (; at < width; at++) law[at] *= share;
+}
+
+// The entropy in nats of law = softmax(row), from one of its probable places.
+inline float entropy(const float* row, const float* law, int64_t width, int64_t place) {
+  Lanes even{}, odd{};
+  int64_t at = 0;
+  for (; at + 2 * LANES <= width; at += 2 * LANES) {
+    even += load(row + at) * load(law + at);
+    odd += load(row + at + LANES) * load(law + at + LANES);
+  }
+  float mean = sum(even + odd);
+  for (; at < width; at++) mean += row[at] * law[at];
+  return row[place] - std::log(law[place]) - mean;
+}
+
+}  // namespace
