@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from engine.models.settling import uploaded
 from engine.packet import Packet
-from engine.scans import TorchScans, entropies, top_ids
+from engine.scans import TorchScans
 from engine.shown_rows import Candidates
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from engine.judgement import Judged
     from engine.sampling import Sampling
-    from engine.scans import Scans
+    from engine.scans import Described, Scans
     from engine.trace.events import Laws
 
 
@@ -85,16 +85,17 @@ class Observer:
         )
         p_raw = seen.law
         q_support = _on_support(q_draft, judged.proposal.support)
-        tops = self._tops(seen.top, q_support, judged, sampling)
+        target, draft = self._shaped(judged, sampling), self._drafted(q_support)
+        tops = self._tops(seen.top, target, draft, judged, sampling)
         ids, always, last = _joined(tops, judged) if queued else _read(tops, judged, cut=cut)
         parts = {"ids": ids, "p_raw": p_raw.gather(1, ids)}
         parts["entropy_raw"] = seen.entropies
-        if p_target is not None and not plain:
+        if p_target is not None and target is not None:
             parts["p_target"] = p_target.gather(1, ids)
-            parts["entropy_target"] = entropies(p_target, self._scratch("logs", p_target))
-        if q_draft is not None and q_support is not None:
+            parts["entropy_target"] = target.entropies
+        if q_draft is not None and q_support is not None and draft is not None:
             parts["q_draft"] = q_draft.gather(1, ids[: judged.proposal.length])
-            parts["entropy_draft"] = entropies(q_support)
+            parts["entropy_draft"] = draft.entropies
             parts["overlap"] = _overlaps(judged, q_draft, q_support)
         residual = judged.verdict.residual
         if residual is not None:
@@ -140,24 +141,37 @@ class Observer:
             kept = self._memory[name] = torch.empty_like(like)
         return kept[: like.shape[0]]
 
+    def _shaped(self, judged: Judged, sampling: Sampling) -> Described | None:
+        """Describe `p_target` where it is no plain softmax; None where it is, and if greedy."""
+        law = judged.p_target
+        if law is None or sampling.changes_nothing:
+            return None
+        return self._scans.describe(law, self._top_n, out=self._scratch("logs", law))
+
+    def _drafted(self, q_support: Tensor | None) -> Described | None:
+        return None if q_support is None else self._scans.describe(q_support, self._top_n)
+
     def _tops(
-        self, raw: Tensor, q_support: Tensor | None, judged: Judged, sampling: Sampling
+        self,
+        raw: Tensor,
+        target: Described | None,
+        draft: Described | None,
+        judged: Judged,
+        sampling: Sampling,
     ) -> _Tops:
-        """Find the top of each law.
+        """Gather the top of each law.
 
         Temperature, top-k, top-p and min-p keep the order, so the top of `p_raw` is that of
         `p_target`; bias and penalties do not. One-hot laws are known already.
         """
-        draft = left = target = None
-        if sampling.adjusts and judged.p_target is not None:
-            target = top_ids(judged.p_target, self._top_n)
-        if q_support is not None:
-            draft = top_ids(q_support, self._top_n)
-            support = judged.proposal.support
-            draft = draft if support is None else support[draft]
-        if judged.verdict.residual is not None:
-            left = top_ids(judged.verdict.residual[None], self._top_n)[0]
-        return _Tops(raw, target, draft, left)
+        support, residual = judged.proposal.support, judged.verdict.residual
+        drafted = None if draft is None else draft.top
+        return _Tops(
+            raw,
+            target.top if target is not None and sampling.adjusts else None,
+            drafted if drafted is None or support is None else support[drafted],
+            None if residual is None else self._scans.top(residual[None], self._top_n)[0],
+        )
 
 
 class _Tops(NamedTuple):

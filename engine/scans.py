@@ -25,6 +25,13 @@ class Seen(NamedTuple):
     entropies: Tensor  # [n], nats, but for rounding
 
 
+class Described(NamedTuple):
+    """What is seen of each row of any law."""
+
+    top: Tensor  # [n, count], the most probable ids, in falling order
+    entropies: Tensor  # [n], nats, but for rounding
+
+
 class Scans(Protocol):
     """Looks along rows."""
 
@@ -48,6 +55,14 @@ class Scans(Protocol):
         """
         ...
 
+    def describe(self, law: Tensor, count: int, *, out: Tensor | None = None) -> Described:
+        """Return the top and the entropy of each row of a law [n, V]; `out` may be written over."""
+        ...
+
+    def top(self, law: Tensor, count: int) -> Tensor:
+        """Return the most probable ids of each row, in falling order; [n, count] from [n, V]."""
+        ...
+
 
 class TorchScans:
     """Looks with torch's operations, on any device; `look` reads nothing back."""
@@ -65,6 +80,14 @@ class TorchScans:
             law = torch.softmax(logits, dim=-1, out=out)
         top = top_ids(law, count)
         return Seen(law, top, softmax_entropies(logits, law, top[:, :1]))
+
+    def describe(self, law: Tensor, count: int, *, out: Tensor | None = None) -> Described:
+        """Return the top and the entropy of each row of a law [n, V]."""
+        return Described(top_ids(law, count), entropies(law, out))
+
+    def top(self, law: Tensor, count: int) -> Tensor:
+        """Return the most probable ids of each row."""
+        return top_ids(law, count)
 
 
 def top_ids(law: Tensor, count: int) -> Tensor:

@@ -139,3 +139,26 @@ def test_what_the_library_does_not_take_is_left_to_torch(built_library: Path) ->
     apart = rows(2, 128)[:, ::2]  # not one after another in memory
     assert scans.largest(apart)[1] == greedy_ids(apart).tolist()
     torch.testing.assert_close(scans.look(apart, 4).law, torch.softmax(apart, dim=-1))
+
+
+@pytest.mark.parametrize("width", [1, 9, 1000, 5003])
+@pytest.mark.parametrize("kept", [1.0, 0.01])
+def test_a_law_is_described_by_its_top_and_its_entropy(
+    scans: Scans, width: int, kept: float
+) -> None:
+    law = torch.softmax(rows(3, width), dim=-1)
+    law = law * (torch.rand(3, width, generator=torch.Generator().manual_seed(1)) < kept)
+    law[:, 0] += 1e-3
+    law[2] = 0.0
+    law[2, width // 2] = 1.0  # one-hot
+    law = law / law.sum(dim=-1, keepdim=True)
+    before = law.clone()
+    described = scans.describe(law, 8)
+    assert torch.equal(law, before)
+    wide = law.double()
+    exact = -(wide * wide.clamp(min=1e-300).log()).sum(dim=-1)
+    torch.testing.assert_close(described.entropies.double(), exact, atol=2e-6, rtol=2e-6)
+    assert float(described.entropies[2]) == pytest.approx(0.0, abs=1e-7)
+    count = min(8, width)
+    assert law.gather(1, described.top).tolist() == law.topk(count).values.tolist()
+    assert torch.equal(law.gather(1, scans.top(law, 8)), law.gather(1, described.top))

@@ -85,6 +85,32 @@ inline Lanes exponential(Lanes x) {
   return value * scale;
 }
 
+// Natural logarithm of normal positive numbers to about 1e-7 (Cephes, logf).
+inline Lanes logarithm(Lanes x) {
+  Whole bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  Whole power = (bits >> 23) - 126;
+  const Whole mantissa = (bits & 0x007fffff) | 0x3f000000;  // in [0.5, 1)
+  Lanes part;
+  std::memcpy(&part, &mantissa, sizeof part);
+  const Whole low = part < 0.707106781186547524f;  // -1 where it is
+  power += low;
+  const Lanes rest = (low ? part + part : part) - 1.0f, square = rest * rest;
+  const Lanes zero{};
+  Lanes value = zero + 7.0376836292e-2f;
+  value = value * rest - 1.1514610310e-1f;
+  value = value * rest + 1.1676998740e-1f;
+  value = value * rest - 1.2420140846e-1f;
+  value = value * rest + 1.4249322787e-1f;
+  value = value * rest - 1.6668057665e-1f;
+  value = value * rest + 2.0000714765e-1f;
+  value = value * rest - 2.4999993993e-1f;
+  value = value * rest + 3.3333331174e-1f;
+  const Lanes whole = __builtin_convertvector(power, Lanes);
+  value = value * rest * square - 2.12194440e-4f * whole - 0.5f * square;
+  return rest + value + 0.693359375f * whole;
+}
+
 // Zhang and Sennrich 2019: x over its root mean square, times a weight.
 void rms_norm(const float* x, const float* weight, float epsilon, int64_t width, float* to) {
   Lanes squares{};

@@ -123,6 +123,10 @@ class Library:
             *(c_void_p, c_void_p, c_int, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int),
         ]
         library.draftscope_look.restype = None
+        library.draftscope_describe.argtypes = [
+            *(c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int),
+        ]
+        library.draftscope_describe.restype = None
 
     def packed_bytes(self, out: int, in_: int) -> int:
         """Return how many bytes a weight [out, in] takes when packed."""
@@ -190,3 +194,16 @@ class Library:
         self._library.draftscope_look(
             *(logits, law, given, rows, width, count, places, entropies, threads)
         )
+
+    def describe(
+        self,
+        law: int,
+        rows: int,
+        width: int,
+        count: int,
+        places: int,
+        entropies: int,
+        threads: int,
+    ) -> None:
+        """Write the top of each row of a law, and its entropy."""
+        self._library.draftscope_describe(law, rows, width, count, places, entropies, threads)

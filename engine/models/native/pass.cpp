@@ -276,4 +276,14 @@ void draftscope_look(const float* logits, float* law, int given, int64_t rows, i
     entropies[row] = entropy(from, to, width, places[row * count]);
   }
 }
+
+// The top of each row of a law and its entropy.
+void draftscope_describe(const float* law, int64_t rows, int64_t width, int64_t count,
+                         int64_t* places, float* entropies, int threads) {
+#pragma omp parallel for num_threads(threads) if (rows > 1)
+  for (int64_t row = 0; row < rows; row++) {
+    top(law + row * width, width, count, places + row * count);
+    entropies[row] = entropy_of(law + row * width, width);
+  }
+}
 }

@@ -98,4 +98,21 @@ inline float entropy(const float* row, const float* law, int64_t width, int64_t 
   return row[place] - std::log(law[place]) - mean;
 }
 
+// The entropy in nats of any law; what is too small for a normal number counts as none.
+inline float entropy_of(const float* law, int64_t width) {
+  constexpr float SMALLEST = 2e-38f;
+  Lanes total{};
+  int64_t at = 0;
+  for (; at < width; at += LANES) {
+    Lanes here{};
+    if (at + LANES <= width)
+      here = load(law + at);
+    else
+      std::memcpy(&here, law + at, (width - at) * sizeof(float));
+    const Lanes counted = here < SMALLEST ? Lanes{} + 1.0f : here;
+    total -= here * logarithm(counted);
+  }
+  return sum(total);
+}
+
 }  // namespace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.scans import Seen, TorchScans
+from engine.scans import Described, Seen, TorchScans
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,6 +54,23 @@ class NativeScans:
             *(count, places.data_ptr(), found.data_ptr(), torch.get_num_threads()),
         )
         return Seen(law_or_out, places, found)
+
+    def describe(self, law: Tensor, count: int, *, out: Tensor | None = None) -> Described:
+        """Return the top and the entropy of each row of a law."""
+        n, width = law.shape
+        count = min(count, width)
+        if not _taken(law) or count > _MOST_SHOWN:
+            return self._torch.describe(law, count, out=out)
+        places, found = torch.empty(n, count, dtype=torch.long), torch.empty(n)
+        self._library.describe(
+            *(law.data_ptr(), n, width, count, places.data_ptr(), found.data_ptr()),
+            torch.get_num_threads(),
+        )
+        return Described(places, found)
+
+    def top(self, law: Tensor, count: int) -> Tensor:
+        """Return the most probable ids of each row."""
+        return self.describe(law, count).top
 
 
 def _taken(rows: Tensor) -> bool:
