@@ -215,7 +215,7 @@ _MODELS = (
     Action(
         "models.build_plan",
         "Build the faster plan",
-        "Compile passes for this processor, once, in some ten seconds; runs go on meanwhile.",
+        "Compile passes for this processor, once, in a few seconds; runs go on meanwhile.",
         enabled=lambda state: state.can_warm_up,
     ),
     Action(

@@ -1,8 +1,8 @@
 """Opens the window, begins to do something, and closes it after a delay: run by `test_closing`.
 
-Arguments: what to be doing (run, begin, load, paused, open, export), the target's folder, a session
-file, the delay in milliseconds: for "run" after its first round, else from the beginning. Of
-several delays, separated by commas, each is a process of its own; all are forked from this one,
+Arguments: what to be doing (run, begin, load, paused, build, open, export), the target's folder, a
+session file, the delay in milliseconds: for "run" after its first round, else from the beginning.
+Of several delays, separated by commas, each is a process of its own; all are forked from this one,
 which has imported torch once for all of them.
 """
 
@@ -34,6 +34,7 @@ class ClosingProgram(compose.Program):
             "begin": self.deeds.run,
             "load": self.choosing.load,
             "paused": self.deeds.step_round,
+            "build": self.warming.start,
             "open": lambda: self.sessions.open(Path(session)),
             "export": lambda: self.export.start("html", Path(session), Path(f"{session}.html")),
         }[doing]
