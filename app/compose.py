@@ -141,12 +141,11 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
-        self.warming.cancel()
+        warmed = self.warming.close()
         self.refreshing.stop()
         self.appearance.close()
         self.window.docks.close()
-        ended = self.desk.close()
-        return self.warming.close() and ended
+        return self.desk.close() and warmed
 
     def _fill(self) -> None:
         for view in self.shown:

@@ -53,7 +53,7 @@ class Warming(QObject):
         self.look()
         if self.state.possible and not self._closed:
             self._lane.submit(WarmUp())
-            self._set(replace(self.state, building=True, failure=""))
+            self._set(replace(self.state, building=True))
 
     def cancel(self) -> None:
         """Give the build up; nothing is left of it."""

@@ -71,7 +71,7 @@ def _compiled_words(state: WarmUpState, target: ModelInfo | None) -> str:
         return state.hindrance
     if state.failure:
         return state.failure
-    return "The compiled plan would be faster; building it takes a few seconds, once."
+    return "The compiled plan is faster as a rule; building it takes a few seconds, once."
 
 
 def _record_words(record: Record, target: ModelInfo | None) -> str:

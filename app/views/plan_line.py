@@ -35,8 +35,7 @@ class PlanLine(QWidget):
         self.progress.setAccessibleName("How far the build is")
         self.build = QPushButton("Build it")
         self.build.setAccessibleName("Build the faster plan")
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setAccessibleName("Cancel the build")
+        self.cancel = QPushButton("Cancel the build")
         self.build.clicked.connect(self.build_requested)
         self.cancel.clicked.connect(self.cancel_requested)
         layout = QHBoxLayout(self)
@@ -52,11 +51,8 @@ class PlanLine(QWidget):
         self.label.setText(words)
         self.setVisible(bool(words))
         building, waiting = state.warm_up.building, state.warm_up.waiting
-        held = self.build.hasFocus()
         self.progress.setVisible(building)
-        self.cancel.setVisible(building)
-        if held and building:
-            self.cancel.setFocus()
+        self.cancel.setVisible(building)  # first: focus goes on from a button that is hidden
         self.build.setVisible(state.can_warm_up)
         fraction = waiting.fraction if waiting is not None else None
         self.progress.setRange(0, 0 if fraction is None else 1000)

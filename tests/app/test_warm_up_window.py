@@ -150,10 +150,10 @@ def test_what_another_program_built_is_found_and_not_built_again(
 
 
 def test_target_on_another_device_needs_no_build(program: Program) -> None:
+    line = program.choosing.dialog().plan
     target = ModelInfo(name="tiny", kind="target", plan="eager", device="NVIDIA")
     program.desk.state = replace(program.desk.state, target=target)
     program.desk.state_changed.emit()
-    line = program.choosing.dialog().plan
     assert line.label.text() == "Plan: eager, on NVIDIA."
     assert shown(line) == []
     assert enabled(program) == (False, False)

@@ -18,8 +18,8 @@ NO_COMPILER = "There is no compiler; install one."
 @pytest.mark.parametrize(
     ("state", "target", "words"),
     [
-        (NOT_BUILT, None, "The compiled plan would be faster"),
-        (NOT_BUILT, PACKED, "Plan: packed. The compiled plan would be faster"),
+        (NOT_BUILT, None, "The compiled plan is faster as a rule"),
+        (NOT_BUILT, PACKED, "Plan: packed. The compiled plan is faster as"),
         (NOT_BUILT, ON_GPU, "Plan: eager, on NVIDIA."),
         (WarmUpState(hindrance=NO_COMPILER), None, NO_COMPILER),
         (WarmUpState(hindrance=NO_COMPILER), PACKED, f"Plan: packed. {NO_COMPILER}"),

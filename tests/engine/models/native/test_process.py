@@ -14,8 +14,6 @@ from tests.processes import is_gone
 if TYPE_CHECKING:
     from pathlib import Path
 
-posix = pytest.mark.skipif(sys.platform != "linux", reason="compiles on Linux alone")
-
 
 def test_what_it_says_and_how_it_ended_is_kept() -> None:
     code = "import sys; print('out'); print('why', file=sys.stderr); sys.exit(3)"
@@ -23,7 +21,7 @@ def test_what_it_says_and_how_it_ended_is_kept() -> None:
     assert (ended.code, ended.output.strip(), ended.complaint.strip()) == (3, b"out", "why")
 
 
-@posix
+@pytest.mark.compiler  # where a library is built, processes are looked up as Linux has them
 @pytest.mark.parametrize("signals", ["", "trap '' TERM;"], ids=["willing", "deaf"])
 def test_a_cancelled_program_ends_with_what_it_started(tmp_path: Path, signals: str) -> None:
     begun = tmp_path / "begun"
