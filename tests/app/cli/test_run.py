@@ -43,9 +43,7 @@ class Recorded:
         self.before: Callable[[int, Control], None] = lambda index, control: None
         self.closed = False
 
-    def run(
-        self, request: RunRequest, control: Control, *, progress: Progress
-    ) -> Iterator[Event]:
+    def run(self, request: RunRequest, control: Control, *, progress: Progress) -> Iterator[Event]:
         self.request = request
         try:
             for index, event in enumerate(self.events):
