@@ -14,6 +14,7 @@ import torch
 from msgspec import structs
 
 from engine.cache import PagePool
+from engine.models.plans.eager import EagerPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +37,7 @@ class ChainModel:
     def __init__(self, vocabulary: int, seed: int = 20) -> None:
         self.vocabulary = vocabulary
         self.config = SimpleNamespace(width=1, vocabulary=vocabulary)
-        self.plan = SimpleNamespace(
-            name="none", dtype=torch.float32, device=torch.device("cpu"), rounds_alike=True
-        )
+        self.plan = EagerPlan(torch.device("cpu"), name="none", rounds_alike=True)
         self._size = min(_CHAIN, vocabulary)
         self._others = torch.full((vocabulary,), _NEVER)
         generator = torch.Generator().manual_seed(seed)

@@ -15,6 +15,7 @@ import torch
 
 from engine.cache import PagePool
 from engine.drafters.small import SmallModelDrafter
+from engine.models.plans.eager import EagerPlan
 from engine.trace.events import ModelInfo
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class TableModel:
         self._table = table  # [V, V]
         self.vocabulary = len(table)
         self.config = SimpleNamespace(width=1, vocabulary=self.vocabulary)
-        self.plan = SimpleNamespace(
-            dtype=torch.float64, device=torch.device("cpu"), rounds_alike=True
-        )
+        self.plan = EagerPlan(torch.device("cpu"), torch.float64, rounds_alike=True)
         self.fed: list[tuple[int, list[int]]] = []  # cache length before each pass, and its ids
 
     def new_pool(self) -> PagePool:

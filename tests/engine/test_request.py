@@ -27,9 +27,9 @@ def observed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     made: list[int] = []
     honest = Observer.__init__
 
-    def noting(self: Observer, top_n: int, piece: object) -> None:
+    def noting(self: Observer, top_n: int, *others: object) -> None:
         made.append(top_n)
-        honest(self, top_n, piece)  # type: ignore[arg-type]  # passed on as it came
+        honest(self, top_n, *others)  # type: ignore[arg-type]  # passed on as it came
 
     monkeypatch.setattr(Observer, "__init__", noting)
     return made
