@@ -129,8 +129,8 @@ struct Pass {
       int64_t at = 0;
       for (; at + LANES <= width; at += LANES) {
         const Lanes value = load(gate + at);
-        const Lanes mixed_in = value / (1.0f + exponential(-value)) * load(up + at);
-        put_lanes(to + row * width + at, mixed_in);
+        const Lanes active = value / (1.0f + exponential(-value)) * load(up + at);
+        put_lanes(to + row * width + at, active);
       }
       for (; at < width; at++)
         to[row * width + at] = gate[at] / (1.0f + std::exp(-gate[at])) * up[at];

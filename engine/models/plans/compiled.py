@@ -7,6 +7,7 @@ in passes of every width by construction, so nothing is padded and nothing is me
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from engine.models.native.scans import NativeScans
 from engine.models.plans.float16 import check_float16
 
 if TYPE_CHECKING:
-    import ctypes
     from collections.abc import Callable, Sequence
 
     from torch import Tensor
@@ -54,7 +54,7 @@ class CompiledLinear:
         return self._multiply(x, weight, epsilon)
 
     def _multiply(self, x: Tensor, norm: Tensor | None, epsilon: float) -> Tensor:
-        x = x.contiguous()
+        x = x.float().contiguous()
         n, threads = x.shape[0], torch.get_num_threads()
         result = torch.empty(n, self.weights.out)
         scratch = None if norm is None else torch.empty(threads * n * self.weights.in_)
@@ -79,7 +79,6 @@ class CompiledStack:
         )
         self._layers = (Layer * len(blocks))(*map(_layer, blocks))
         self._stores: weakref.WeakKeyDictionary[PagePool, _Addresses] = weakref.WeakKeyDictionary()
-        self._scratch = torch.empty(0)
 
     def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
         """Run some of the layers; [n, D] from [n, D]."""
@@ -87,14 +86,14 @@ class CompiledStack:
         cache.reserve(ahead + n)
         result = x.clone(memory_format=torch.contiguous_format)
         cosines, sines = self._rotary.rows(first, n)
-        needed = self._library.scratch(self._shape, n, first, threads)
-        if needed > self._scratch.shape[0]:
-            self._scratch = torch.empty(needed + needed // 4)
+        # made for each pass: two threads may run passes of one model at the same time
+        scratch = torch.empty(self._library.scratch(self._shape, n, first, threads))
         rows = Rows(result.data_ptr(), n, first, cosines.data_ptr(), sines.data_ptr())
         chosen = range(len(self._blocks))[layers]
         store = self._store(cache.pool, cache.start)
-        scratch = self._scratch.data_ptr()
-        self._library.run(self._shape, self._layers, chosen, store, rows, scratch, threads)
+        self._library.run(
+            *(self._shape, self._layers, chosen, store, rows, scratch.data_ptr(), threads)
+        )
         return result
 
     def _store(self, pool: PagePool, start: int) -> Store:
@@ -114,8 +113,6 @@ class _Addresses:
 
     @classmethod
     def of(cls, pool: PagePool) -> _Addresses:
-        import ctypes
-
         kind = ctypes.c_void_p * len(pool.keys)
         keys = kind(*(store.data_ptr() for store in pool.keys))
         values = kind(*(store.data_ptr() for store in pool.values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,23 @@ def test_rows_are_the_same_bits_whatever_number_of_threads(library: Library) -> 
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(one, results[0]) for one in results)
+
+
+def test_two_threads_may_run_passes_of_one_model_at_once(library: Library) -> None:
+    kind, plan = ALL["grouped"], CompiledPlan(library)
+    stack = plan.stack(kind.layers(torch.float32, plan=plan), kind.rotary(torch.float32))
+
+    def passes(n: int) -> list[torch.Tensor]:
+        return [
+            stack.run(rows(n), kind.filled(length, torch.float32), slice(None))
+            for length in range(0, 400, 4)
+        ]
+
+    alone = [passes(n) for n in (2, 7)]
+    with ThreadPoolExecutor() as pool:
+        together = list(pool.map(passes, (2, 7)))
+    for one, other in zip(alone, together, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.parametrize("biased", [True, False])
