@@ -24,6 +24,7 @@ from engine.errors import DraftscopeError, out_of_memory
 from engine.memory import given_back_at_once
 from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import count_parameters
+from engine.models.native.process import BuildCancelled
 from engine.models.plans.choice import choose_plan
 from engine.models.registry import resolve
 from engine.models.text.chat import ChatTemplate, open_chat_template
@@ -120,7 +121,12 @@ def load_model(
     """
     path = resolve(os.fspath(name_or_path))
     where = choose_device(device)
-    chosen = choose_plan(plan, where, dtype)
+    try:
+        chosen = choose_plan(
+            plan, where, dtype, progress=progress, cancelled=cancelled or (lambda: False)
+        )
+    except BuildCancelled:
+        raise LoadingCancelled from None
     checkpoint = open_checkpoint(path)
 
     def report(done: int, total: int) -> None:

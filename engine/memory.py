@@ -9,7 +9,7 @@ import ctypes
 import math
 import mmap
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import torch
@@ -39,7 +39,8 @@ def open_memory(size: int, *, large_pages: bool = False) -> mmap.mmap:
     except (OSError, OverflowError, ValueError) as error:
         raise MemoryError(f"the system has no {size} bytes more") from error
     if large_pages and hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)
+        with suppress(OSError):  # a hint, and some kernels have no large pages
+            memory.madvise(mmap.MADV_HUGEPAGE)
     return memory
 
 

@@ -12,6 +12,8 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 SOURCES = ("pass.cpp", "attention.h", "product.h", "team.h", "rows.h", "lanes.h")
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fopenmp", "-w")
 COMPILERS = ("g++", "clang++", "c++")
+_STALE_S = 3600.0
 _NEEDED = {"avx2", "fma", "f16c"}
 WORTH = 0.9  # of the packed plan's time, or less: then the compiled plan is the default
 
@@ -73,7 +76,7 @@ def compiler() -> str | None:
 
 def library_path() -> Path:
     """Return where this machine's library lies or would lie: sources and processor name it."""
-    return data_folder() / "kernels" / f"pass-{_key()}.so"
+    return data_folder().absolute() / "kernels" / f"pass-{_key()}.so"
 
 
 def record_path() -> Path:
@@ -107,13 +110,11 @@ def build(cancelled: Callable[[], bool] = lambda: False) -> Path:
     folder = library_path().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
         handle, name = tempfile.mkstemp(dir=folder, suffix=".building")
         os.close(handle)
     except OSError as error:
-        raise DraftscopeError(
-            f"The compiled plan cannot be kept in {folder} ({error.strerror}); free space there or "
-            "set DRAFTSCOPE_DATA to another folder."
-        ) from error
+        raise _not_kept(error) from error
     path = Path(name)
     try:
         _compile(found, path, cancelled)
@@ -124,19 +125,48 @@ def build(cancelled: Callable[[], bool] = lambda: False) -> Path:
 
 
 def install(built: Path, record: Record) -> None:
-    """Put a tried library and its record in their places."""
-    place = record_path().with_suffix(".writing")
-    place.write_bytes(msgspec.json.encode(record))
-    built.replace(library_path())
-    place.replace(record_path())
+    """Put a tried library and its record in their places.
+
+    Raises
+    ------
+    DraftscopeError
+        If they cannot be written there.
+    """
+    place = built.with_suffix(".writing")  # of this build alone: another may be under way
+    try:
+        place.write_bytes(msgspec.json.encode(record))
+        built.replace(library_path())
+        place.replace(record_path())
+    except OSError as error:
+        raise _not_kept(error) from error
+    finally:
+        place.unlink(missing_ok=True)
+
+
+def _not_kept(error: OSError) -> DraftscopeError:
+    return DraftscopeError(
+        f"The compiled plan cannot be kept in {library_path().parent} ({error.strerror}); free "
+        "space there or set DRAFTSCOPE_DATA to another folder."
+    )
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what builds that were killed have left."""
+    for left in (*folder.glob("*.building"), *folder.glob("*.writing")):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_S:
+                left.unlink()
 
 
 def _compile(found: str, path: Path, cancelled: Callable[[], bool]) -> None:
     source = Path(__file__).with_name(SOURCES[0])
-    ended = run([found, *FLAGS, str(source), "-o", str(path)], cancelled)
-    if ended.code:
+    try:
+        ended = run([found, *FLAGS, str(source), "-o", str(path)], cancelled)
         lines = ended.complaint.splitlines()
         error = next((line for line in lines if "error" in line), "it gave no reason")
+    except OSError as fault:  # it is gone, or it is no program; a TimeoutError is one too
+        ended, error = None, str(fault)
+    if ended is None or ended.code:
         raise DraftscopeError(
             f"{Path(found).name} could not build the compiled plan ({short(error)}); "
             "Draftscope stays on the packed plan."
@@ -144,7 +174,7 @@ def _compile(found: str, path: Path, cancelled: Callable[[], bool]) -> None:
 
 
 def _key() -> str:
-    parts = [*FLAGS, _processor()]
+    parts = [*FLAGS, _processor(), *platform.libc_ver()]  # a home may be shared by machines
     parts += [Path(__file__).with_name(name).read_text() for name in SOURCES]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -32,14 +32,24 @@ class Ended:
     complaint: str  # what it wrote to standard error
 
 
-def run(command: Sequence[str], cancelled: Callable[[], bool], folder: Path | None = None) -> Ended:
+def run(
+    command: Sequence[str],
+    cancelled: Callable[[], bool],
+    folder: Path | None = None,
+    limit_s: float = 300.0,
+) -> Ended:
     """Run a program and wait for its end.
 
     Raises
     ------
     BuildCancelled
         If `cancelled()` became true; the program and all that it started are ended first.
+    OSError
+        If it cannot be started.
+    TimeoutError
+        If it took longer than `limit_s` seconds; it is ended likewise.
     """
+    begin = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaint:
         process = subprocess.Popen(
             command,
@@ -53,6 +63,8 @@ def run(command: Sequence[str], cancelled: Callable[[], bool], folder: Path | No
             while process.poll() is None:
                 if cancelled():
                     raise BuildCancelled
+                if time.monotonic() - begin > limit_s:
+                    raise TimeoutError(f"it did not end within {limit_s:.0f} s")
                 time.sleep(_POLL_S)
         finally:
             if process.poll() is None:

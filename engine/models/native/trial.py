@@ -1,13 +1,14 @@
 """A built library tried in a process of its own: is it right, is it faster? Prints one record.
 
-`python -m engine.models.native.trial LIBRARY`. The model is random and a few layers deep, of a
-small model's usual shape: what is compared are the plans, in turn, on the same weights.
+`python -m engine.models.native.trial LIBRARY`. Models are random: one of a small model's usual
+shape, timed in turn under both plans, and odd ones that take every way through the library.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from engine.models.plans.compiled import CompiledPlan
 from engine.models.plans.eager import EagerPlan
 from engine.models.plans.packed import PackedPlan
 from engine.models.transformer import Transformer
+from engine.scans import TorchScans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.models.plans.protocol import Plan
+    from engine.scans import Scans
 
 _CONTEXT = 40  # tokens read before passes are timed
 _REPEATS = 15
-_CONFIG = ModelConfig(
+_USUAL = ModelConfig(
     architecture="llama",
     vocabulary=4096,
     width=576,
@@ -48,6 +51,17 @@ _CONFIG = ModelConfig(
     bos_token=None,
     end_tokens=(),
 )
+_SMALL = replace(
+    _USUAL, vocabulary=300, width=56, layers=2, heads=4, kv_heads=2, head_dim=128, mlp_width=72
+)
+# every way through the library: heads of each kind, biases, norms, windows, what is no whole vector
+_ODD = (
+    _SMALL,
+    replace(_SMALL, head_dim=64, heads=6, kv_heads=1, qkv_bias=True, head_norms=True),
+    replace(_SMALL, head_dim=32, window=300, windowed=(1,)),
+    replace(_SMALL, head_dim=20, rotary_width=12, output_bias=True, mlp_bias=True, width=55),
+)
+_ODD_LENGTH = 600  # over several blocks of attention, and beyond the window
 
 
 def weights(config: ModelConfig, seed: int = 7) -> Callable[[str], Tensor]:
@@ -62,43 +76,90 @@ def weights(config: ModelConfig, seed: int = 7) -> Callable[[str], Tensor]:
         "gate_proj": (inner, config.width),
         "up_proj": (inner, config.width),
         "down_proj": (config.width, inner),
+        "q_norm": (head,),
+        "k_norm": (head,),
     }
 
     def tensor(name: str) -> Tensor:
-        shape = shapes.get(name.split(".")[-2], (config.width,))
+        *_, part, kind = name.split(".")
+        shape = shapes.get(part, (config.width,))
         generator = torch.Generator().manual_seed(seed + sum(map(ord, name)))
+        if kind == "bias":
+            return torch.randn(shape[0], generator=generator) / 10
         noise = torch.randn(shape, generator=generator)
-        return 1.0 + noise / 10 if len(shape) == 1 else noise / shape[-1] ** 0.5
+        return 1.0 + noise / 10 if len(shape) == 1 else (noise / shape[-1] ** 0.5).half().float()
 
     return tensor
 
 
+class _Pair:
+    """One model under two plans, each with a cache of its own."""
+
+    def __init__(self, config: ModelConfig, plans: tuple[Plan, Plan]) -> None:
+        self.models = [Transformer(config, weights(config), plan) for plan in plans]
+        self.caches = [KVCache(model.new_pool()) for model in self.models]
+
+    def difference(self, ids: list[int]) -> Tensor:
+        """Run a pass under both; return the largest difference of logits, NaN if any is none."""
+        ours, theirs = (
+            model.logits(model.forward(ids, cache))
+            for model, cache in zip(self.models, self.caches, strict=True)
+        )
+        return (ours - theirs).abs().max()
+
+
 @torch.inference_mode()
 def trial(library: Library) -> Record:
-    """Compare the library's passes with another plan's."""
-    other: Plan = PackedPlan() if PackedPlan.available() else EagerPlan(torch.device("cpu"))
-    models = [
-        Transformer(_CONFIG, weights(_CONFIG), plan) for plan in (CompiledPlan(library), other)
+    """Compare the library's passes with another plan's, and what it sees along rows."""
+    compiled, eager = CompiledPlan(library), EagerPlan(torch.device("cpu"))
+    other: Plan = PackedPlan() if PackedPlan.available() else eager
+    usual = _Pair(_USUAL, (compiled, other))
+    ids = [(17 * i) % _USUAL.vocabulary for i in range(_CONTEXT)]
+    found = [
+        usual.difference(ids[begin:end])  # passes of several widths
+        for begin, end in ((0, 1), (1, 4), (4, 13), (13, _CONTEXT))
     ]
-    caches = [KVCache(model.new_pool()) for model in models]
-    ids = [(17 * i) % _CONFIG.vocabulary for i in range(_CONTEXT)]
-    difference = 0.0
-    for begin, end in ((0, 1), (1, 4), (4, 13), (13, _CONTEXT)):  # passes of several widths
-        ours, theirs = (
-            model.logits(model.forward(ids[begin:end], cache))
-            for model, cache in zip(models, caches, strict=True)
-        )
-        difference = max(difference, float((ours - theirs).abs().max()))
+    for config in _ODD:
+        pair = _Pair(config, (compiled, eager))
+        found += [
+            pair.difference([(7 * i) % config.vocabulary for i in range(begin, end)])
+            for begin, end in ((0, 250), (250, 259), (259, _ODD_LENGTH - 1), (0, 1))
+        ]
+    found.append(_seen_apart(compiled.scans))
+    # torch's maximum of what holds a NaN is NaN
+    return Record(over_packed=_over(usual, ids), difference=float(torch.stack(found).max()))
+
+
+def _seen_apart(scans: Scans) -> Tensor:
+    """Return by how much what is seen along rows differs from what torch sees; inf if in kind."""
+    torchs = TorchScans()
+    rows = 5 * torch.randn(3, 1003, generator=torch.Generator().manual_seed(1))
+    ours, theirs = scans.look(rows, 8), torchs.look(rows, 8)
+    described = scans.describe(theirs.law, 8)
+    alike = (
+        scans.largest(rows) == torchs.largest(rows)
+        and torch.equal(ours.top, theirs.top)
+        and torch.equal(described.top, theirs.top)
+    )
+    if not alike:
+        return torch.tensor(float("inf"))
+    apart = [ours.law - theirs.law, ours.entropies - theirs.entropies]
+    apart.append(described.entropies - theirs.entropies)
+    return torch.cat([part.flatten() for part in apart]).abs().max()
+
+
+def _over(pair: _Pair, ids: list[int]) -> float:
+    """Return the first plan's time of a pass on one token over the second's."""
     times: list[list[int]] = [[], []]
     for _ in range(_REPEATS):
-        for model, cache, taken in zip(models, caches, times, strict=True):
-            started = time.perf_counter_ns()
+        for model, cache, taken in zip(pair.models, pair.caches, times, strict=True):
+            length, started = cache.length, time.perf_counter_ns()
             float(model.logits(model.forward(ids[:1], cache))[0, 0])
             taken.append(time.perf_counter_ns() - started)
-            cache.truncate(_CONTEXT)
+            cache.truncate(length)
     # the quickest of each: what else the machine does slows one plan more than the other
-    compiled, packed = map(min, times)
-    return Record(over_packed=round(compiled / packed, 3), difference=difference)
+    first, second = map(min, times)
+    return round(first / second, 3)
 
 
 if __name__ == "__main__":

@@ -69,14 +69,16 @@ def warm_up(
 
 def _try(built: Path, cancelled: Callable[[], bool]) -> Record:
     command = [sys.executable, "-m", "engine.models.native.trial", str(built)]
-    ended = run(command, cancelled, folder=Path(__file__).parents[3])
     failed = "The compiled plan failed its trial on this machine, so Draftscope stays on packed"
     try:
+        ended = run(command, cancelled, folder=Path(__file__).parents[3])
         record = msgspec.json.decode(ended.output, type=Record)
-    except msgspec.DecodeError:
+    except OSError as error:
+        raise DraftscopeError(f"{failed} ({short(str(error))}).") from error
+    except msgspec.DecodeError:  # nothing, or null: what it computes is no number
         lines = ended.complaint.splitlines()
-        reason = lines[-1] if lines else f"exit code {ended.code}"
-        raise DraftscopeError(f"{failed} ({short(reason)}).") from None
+        reason = f"exit code {ended.code}" if ended.code else "it computes what is no number"
+        raise DraftscopeError(f"{failed} ({short(lines[-1] if lines else reason)}).") from None
     if not record.difference <= LARGEST_DIFFERENCE:
         raise DraftscopeError(
             f"{failed}: its logits differ by {record.difference:.2g} from the packed plan's."

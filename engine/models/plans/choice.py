@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,12 +18,21 @@ from engine.models.plans.onednn import OneDnnPlan
 from engine.models.plans.packed import PackedPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.models.plans.protocol import Plan
 
 PLANS = ("eager", "packed", "compiled")
 
 
-def choose_plan(name: str | None, device: torch.device, dtype: torch.dtype | None = None) -> Plan:
+def choose_plan(
+    name: str | None,
+    device: torch.device,
+    dtype: torch.dtype | None = None,
+    *,
+    progress: Callable[[int, int, str], None] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Plan:
     """Return the plan of this name, or the device's default.
 
     On a CPU that is *compiled* where it was built and found at least a tenth faster
@@ -30,10 +40,15 @@ def choose_plan(name: str | None, device: torch.device, dtype: torch.dtype | Non
     Everywhere else it is *eager*, and a type asks for that too. On CUDA *compiled* has to be asked
     for: it was not measured on a GPU, and becomes the default there once it was.
 
+    Where *compiled* is asked for and was not built, it is built now: `progress` and `cancelled` are
+    as for `warm_up`.
+
     Raises
     ------
     DraftscopeError
         For an unknown name, or a plan that this device cannot run.
+    BuildCancelled
+        If `cancelled()` became true while the compiled plan was being built.
     """
     if name not in (None, *PLANS):
         raise DraftscopeError(f"There is no plan called {name!r}; choose one of {_list(PLANS)}.")
@@ -43,6 +58,8 @@ def choose_plan(name: str | None, device: torch.device, dtype: torch.dtype | Non
             return GraphPlan.on(device, dtype)
         if not on_cpu:
             raise DraftscopeError("The compiled plan needs a CPU or CUDA; choose --plan eager.")
+        if build.tried() is None:
+            warm_up(progress, cancelled)
         return _compiled()
     packed = _packed() if on_cpu else None
     if name == "packed" and packed is None:
@@ -50,9 +67,9 @@ def choose_plan(name: str | None, device: torch.device, dtype: torch.dtype | Non
             "The packed plan needs a CPU, with torch's FBGEMM or oneDNN, and no other type of "
             "number; choose --plan eager."
         )
-    if name is None and on_cpu:
-        record = build.tried()
-        if record is not None and record.worth_it:
+    record = build.tried() if name is None and on_cpu else None
+    if record is not None and record.worth_it:
+        with suppress(DraftscopeError):  # a library that another machine has built: packed serves
             return _compiled()
     if name != "eager" and packed is not None:
         return packed
@@ -68,8 +85,6 @@ def _packed() -> Plan | None:
 
 
 def _compiled() -> Plan:
-    if build.tried() is None:
-        warm_up()
     try:
         return CompiledPlan(Library(build.library_path()))
     except OSError as error:

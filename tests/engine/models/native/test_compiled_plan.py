@@ -11,7 +11,7 @@ import torch
 
 from engine import DraftscopeError
 from engine.check.greedy import LAWS, check_greedy
-from engine.loading import load_model, make_drafter
+from engine.loading import LoadingCancelled, load_model, make_drafter
 from engine.models.native import build
 from engine.models.plans.choice import choose_plan
 from engine.sampling import Sampling
@@ -134,3 +134,26 @@ def test_a_library_that_cannot_be_loaded_is_named_with_what_to_do(kernels: Path)
     build.library_path().write_bytes(b"no library")
     with pytest.raises(DraftscopeError, match=r"warm-up --again.*--plan packed"):
         choose_plan("compiled", torch.device("cpu"))
+
+
+def test_by_default_packed_serves_where_the_library_cannot_be_loaded(
+    tiny_folder: Path, kernels: Path
+) -> None:
+    build.library_path().write_bytes(b"built on another machine")
+    assert load_model(tiny_folder, device="cpu").info.plan == "packed"
+
+
+def test_asked_for_by_name_it_is_built_with_progress_and_can_be_cancelled(
+    tiny_folder: Path,
+) -> None:
+    said: list[str] = []
+    with pytest.raises(LoadingCancelled):
+        load_model(
+            tiny_folder,
+            device="cpu",
+            plan="compiled",
+            progress=lambda *step: said.append(step[2]),
+            cancelled=lambda: bool(said),
+        )
+    assert said == ["Compiling for this processor"]
+    assert build.tried() is None

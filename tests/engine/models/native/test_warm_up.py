@@ -6,16 +6,23 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+import engine.models.native.trial as trial_module
 from app.cli.main import main
 from engine import DraftscopeError
-from engine.models.native import build
+from engine.models.native import build, process
 from engine.models.native import warm_up as warm_up_module
 from engine.models.native.build import Record
+from engine.models.native.library import Library
 from engine.models.native.process import BuildCancelled
 from engine.models.native.warm_up import warm_up
+from engine.models.plans.compiled import CompiledLinear
+
+if TYPE_CHECKING:
+    import torch
 
 PYTHON = sys.executable  # which some tests replace
 RECORD = Record(over_packed=0.6, difference=1e-5, compiler="g++", seconds=4.0)
@@ -190,3 +197,81 @@ def test_finding_a_library_loads_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.usefixtures("copying")
+def test_a_trial_that_hangs_is_ended_and_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = program(folder.parent / "slow", "import time\ntime.sleep(60)")
+    monkeypatch.setattr(warm_up_module.sys, "executable", str(slow))
+    monkeypatch.setattr(process.run, "__defaults__", (None, 0.2))
+    built = folder / "x.building"
+    folder.mkdir()
+    built.write_bytes(b"")
+    with pytest.raises(DraftscopeError, match=r"failed its trial .*did not end within"):
+        warm_up_module._try(built, lambda: False)
+
+
+def test_a_compiler_that_is_no_program_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "c++x"
+    broken.write_text("no program")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CXX", str(broken))
+    monkeypatch.setattr(build, "hindrance", lambda: None)
+    with pytest.raises(DraftscopeError, match=r"c\+\+x could not build the compiled plan"):
+        warm_up()
+    assert left(folder) == []
+
+
+@pytest.mark.usefixtures("copying")
+def test_a_folder_that_cannot_be_written_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up_module, "_try", lambda *_: RECORD)
+    folder.mkdir()
+    build.record_path().mkdir()  # in the way of the record
+    with pytest.raises(DraftscopeError, match=r"cannot be kept in .*DRAFTSCOPE_DATA"):
+        warm_up()
+    assert [name for name in left(folder) if name.endswith((".writing", ".building"))] == []
+
+
+@pytest.mark.usefixtures("copying")
+def test_what_a_killed_build_left_is_swept_and_what_is_under_way_is_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir()
+    old, new = folder / "old.building", folder / "new.building"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    monkeypatch.setattr(warm_up_module, "_try", lambda *_: RECORD)
+    warm_up()
+    assert not old.exists()
+    assert new.exists()
+
+
+@pytest.mark.compiler
+def test_a_relative_data_folder_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRAFTSCOPE_DATA", "here")
+    record = warm_up()
+    assert build.tried() == record
+    assert (tmp_path / "here" / "kernels").is_dir()
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("broken", [float("nan"), float("inf"), 1.0])
+def test_a_trial_finds_a_library_that_computes_something_else(
+    built_library: Path, monkeypatch: pytest.MonkeyPatch, broken: float
+) -> None:
+    honest = CompiledLinear.normed
+
+    def normed(self: object, x: torch.Tensor, *others: object) -> torch.Tensor:
+        return honest(self, x, *others) + broken  # type: ignore[arg-type]  # as it came
+
+    monkeypatch.setattr(CompiledLinear, "normed", normed)
+    record = trial_module.trial(Library(built_library))
+    assert not record.difference <= warm_up_module.LARGEST_DIFFERENCE
