@@ -1,8 +1,8 @@
 """What goes on behind the window: one document, its presentation clock, the lanes, and the tick.
 
 Knows no widget: it is asked, and says what changed. Reaches torch only through the engine's lane.
-One timer, at most 60 Hz, drains the inbox, extends the document and lets presentation time pass; it
-stops ticking while there is nothing to show.
+Each tick drains the inbox, extends the document and lets presentation time pass; there is none
+while there is nothing to show.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.lanes import Lanes
 from app.merging import merged
@@ -29,6 +29,7 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
+from app.ticking import Ticker
 from app.viewmodels.desk import DeskState, Waiting, showing
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
     from app.worker import Perform
     from engine.request import RunRequest
     from engine.trace.events import Settings
-
-TICK_MS, LIVE_TICK_MS = 16, 50  # as rounds come, each picture takes time from the engine
-LONGEST_TICK_S = 0.1  # after a hold-up the picture goes on where it was, it does not jump
 
 
 class Desk(QObject):
@@ -93,15 +91,12 @@ class Desk(QObject):
         self._target = ""
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
         self._closed = False
-        self._elapsed = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._tick)
+        self._ticker = Ticker(self._tick, self)
 
     @property
     def ticking(self) -> bool:
         """Whether the timer goes: something moves, or an answer waits."""
-        return self._timer.isActive()
+        return self._ticker.going
 
     # Wishes: the engine
 
@@ -213,7 +208,7 @@ class Desk(QObject):
     def set_speed(self, speed: float | None) -> None:
         """Set how fast verdicts fall; None shows rounds as they come."""
         self.presentation.speed = speed
-        self._timer.stop()  # the next tick comes at this speed's pace
+        self._ticker.stop()  # the next tick comes at this speed's pace
         self._pace()
 
     def close(self) -> bool:
@@ -222,7 +217,7 @@ class Desk(QObject):
             return True
         self._closed = True
         self.blockSignals(True)
-        self._timer.stop()
+        self._ticker.stop()
         return self._lanes.close()
 
     # What happens
@@ -263,19 +258,17 @@ class Desk(QObject):
 
     @Slot()
     def _wake(self) -> None:
-        if not self._timer.isActive() and not self._closed:
-            self._elapsed.start()
-            self._timer.start(LIVE_TICK_MS if self.presentation.live else TICK_MS)
+        if not self._closed:
+            self._ticker.wake(live=self.presentation.live)
 
-    @Slot()
-    def _tick(self) -> None:
-        seconds = min(self._elapsed.restart() / 1000, LONGEST_TICK_S)
+    def _tick(self, seconds: float) -> None:
         for reply in merged(self._lanes.inbox.drain()):
             self._take(reply)
-        self.presentation.advance(seconds)
-        if self._first and self.document.rounds:
-            step, self._first = self._first, ""
-            (self.presentation.step_round if step == "round" else self.presentation.step_phase)()
+        try:
+            self._go_on(seconds)
+        except DraftscopeError as fault:  # the next tick would fail as this one did
+            self.pause()
+            self.failed.emit(str(fault))
         if self._control is not None:
             self._control.presented(self.presentation.last_finished_round)
         versions = (self.document.version, self.presentation.version)
@@ -285,7 +278,14 @@ class Desk(QObject):
             self.picture_changed.emit()
         still = self.presentation.at_end or not self.presentation.playing
         if still and not len(self._lanes.inbox):
-            self._timer.stop()
+            self._ticker.stop()
+
+    def _go_on(self, seconds: float) -> None:
+        """Let presentation time pass, and show as much of a held run as was asked for."""
+        self.presentation.advance(seconds)
+        if self._first and self.document.rounds:
+            step, self._first = self._first, ""
+            (self.presentation.step_round if step == "round" else self.presentation.step_phase)()
 
     def _take(self, reply: Reply) -> None:
         match reply:

@@ -1,10 +1,12 @@
 """When each panel takes in what is new: the text with each picture, the others as eyes can follow.
 
-Knows that views can be refreshed and whether they are seen. Knows nothing of what they show.
+Knows that views can be refreshed, whether they are seen, and that one which fails is no reason for
+the others to stand still. Knows nothing of what they show.
 """
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,6 +48,9 @@ LAG_MS = 35  # between two panels, so that no turn of the thread paints them all
 class Refreshing:
     """Refreshes panels, seen ones alone, each at its own rate.
 
+    A fault of one of them goes where uncaught ones go, once until another document is shown: panels
+    that fail as one, or with each picture, say so one time.
+
     Parameters
     ----------
     text
@@ -59,16 +64,17 @@ class Refreshing:
 
     def __init__(self, text: View, lively: Sequence[View], calm: Sequence[View]) -> None:
         self._text = text
+        self._said: set[str] = set()  # faults of the document on show
         self._all = (text, *lively, *calm)
         self._throttles = {
-            view: Throttle(partial(refresh_seen, view), PANEL_MS, at * LAG_MS)
+            view: Throttle(partial(self._refresh_seen, view), PANEL_MS, at * LAG_MS)
             for at, view in enumerate((*lively, *calm))
         }
         self._lively = frozenset(lively)
 
     def follow(self, *, live: bool) -> None:
         """Take in a new picture; `live`: rounds are shown as they come."""
-        refresh_seen(self._text)
+        self._refresh_seen(self._text)
         for view, throttle in self._throttles.items():
             if view in self._lively and not live:
                 throttle.act()
@@ -80,23 +86,32 @@ class Refreshing:
     def catch_up(self, view: View, seen: bool) -> None:
         """Refresh a panel that has just come to be seen."""
         if seen:
-            view.refresh()
+            self._refresh(view)
 
     def refresh_all(self) -> None:
         """Let no panel paint what it kept of a document that is gone, seen or not."""
+        self._said.clear()
         for view in self._all:
-            view.refresh()
+            self._refresh(view)
 
     def stop(self) -> None:
         """Refresh no more."""
         for throttle in self._throttles.values():
             throttle.stop()
 
+    def _refresh_seen(self, view: View) -> None:
+        if is_seen(view):
+            self._refresh(view)
 
-def refresh_seen(view: View) -> None:
-    """Refresh a view if any of it is seen."""
-    if is_seen(view):
-        view.refresh()
+    def _refresh(self, view: View) -> None:
+        """Refresh a view whatever comes of it."""
+        try:
+            view.refresh()
+        except Exception as fault:
+            said = f"{type(fault).__name__}: {fault}"
+            if said not in self._said:
+                self._said.add(said)
+                sys.excepthook(type(fault), fault, fault.__traceback__)
 
 
 def is_seen(view: View) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FULL_SIZE", "SMALL", "Placed", "StripLayout"]
 
 WHOLE_CHIPS = 2048  # texts of no more are laid out whole
-KEPT_BLOCKS = 32  # laid out at once; of others the number of rows is kept
+KEPT_BLOCKS = 32  # laid out at once, or what is in sight; of others the number of rows is kept
 _ROWS_A_CHIP = 0.1  # before anything was laid out
 
 
@@ -51,6 +51,7 @@ class StripLayout:
         self._blocks: list[Block] = []
         self._first_rows: list[int] = [0]  # of blocks, as far as known; always the first one's
         self._laid: OrderedDict[int, StripRows] = OrderedDict()  # by block, the latest used last
+        self._kept = KEPT_BLOCKS  # more where more are in sight
         self._known = (0, 0)  # rows and chips of blocks that were laid out
         self._rows_a_chip: float | None = None  # of these; None before there were any
         self.rows = _Rows(self)
@@ -156,7 +157,7 @@ class StripLayout:
         del self._first_rows[number + 1 :]
         self._laid[number] = held
         self._laid.move_to_end(number)
-        if len(self._laid) > KEPT_BLOCKS:
+        while len(self._laid) > self._kept:
             self._laid.popitem(last=False)
         return changed
 
@@ -222,6 +223,7 @@ class StripLayout:
             first = self._block_of_row(int(top // self.row_height) - 1)
             last = self._block_of_row(int((top + height) // self.row_height) + 1)
             seen = range(first, last + 1)
+            self._kept = max(KEPT_BLOCKS, len(seen) + 2)  # none in sight makes room for another
             missing = [number for number in seen if number not in self._laid]
             if not missing:
                 break

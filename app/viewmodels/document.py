@@ -141,7 +141,7 @@ class Document:
 
     def _take(self, portion: Portion) -> None:
         before = len(self.events) - portion.rounds
-        self.run = portion.run
+        self.run = self.rounds.run = portion.run
         self.columns.extend(np.frombuffer(portion.rows, "<f8").reshape(-1, ROW))
         for place, event in portion.others:
             self._place(before + place, event)

@@ -34,11 +34,14 @@ class KeptRounds(Kept[Round]):
 
     Attributes
     ----------
+    run
+        The run id, or None before the run started: a line of another run is none of these.
     read
         Rounds decoded from the file so far: tests count this work.
     """
 
     def __init__(self) -> None:
+        self.run: str | None = None
         self.read = 0
         self._places = Growing(1, np.uint32)  # of each round among the events
         self._file: Path | None = None
@@ -124,7 +127,7 @@ class KeptRounds(Kept[Round]):
         self.read += 1
         start, size = int(self._starts.column()[index]), int(self._sizes.column()[index])
         event = self._lines.read(start, size)
-        if not isinstance(event, Round) or event.index != index:
+        if not isinstance(event, Round) or (event.run, event.index) != (self.run, index):
             raise self._lines.changed()
         return event
 

@@ -1,8 +1,8 @@
 """The presentation clock: how much of the arrived rounds is shown, and how fast it goes on.
 
 Engine time is measured; this is the other clock. It knows rounds, phases and verdicts, and that a
-run may be watched as it comes, slowed, stepped or scrubbed. It knows no timer, no Qt and no figure:
-whoever owns a timer calls `advance`.
+run may be watched as it comes, slowed, stepped or scrubbed. It knows no timer, no Qt, no figure and
+no file: whoever owns a timer calls `advance`, and no round is read back for it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from app.viewmodels.portion import CODES
 from engine.trace.events import Fate
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
-    from engine.trace.events import Round
 
 Phase = Literal["draft", "verify", "done"]
 Wish = Literal["round", "phase"]
@@ -24,6 +24,9 @@ VERDICT_S = 0.32  # one verdict falls
 CLOSING_S = 0.40  # the closing token appears
 REST_S = 0.30  # a finished round stands before the next begins
 LIVE_ROUND_S = 0.12  # as it comes: the whole of the newest round
+
+_TESTED = frozenset((CODES[Fate.ACCEPTED], CODES[Fate.REJECTED]))
+_UNTESTED = frozenset((CODES[Fate.DISCARDED], CODES[Fate.CUT]))
 
 
 class Cursor(NamedTuple):
@@ -166,7 +169,7 @@ class Presentation:
         if wish == "round":
             following = self._complete(following.round)
         else:
-            last = len(self._document.rounds[following.round].drafted)
+            last = self._drafted(following.round)
             following = Cursor(following.round, following.phase, last)
         self._move(following)
 
@@ -178,7 +181,7 @@ class Presentation:
         if index < 0:
             self._move(START)
             return
-        drafted = len(self._document.rounds[index].drafted)
+        drafted = self._drafted(index)
         self._move(Cursor(index, phase if drafted else "done", drafted))
 
     def _move(self, cursor: Cursor) -> None:
@@ -187,39 +190,42 @@ class Presentation:
             self.version += 1
 
     def _complete(self, index: int) -> Cursor:
-        return Cursor(index, "done", len(self._document.rounds[index].drafted))
+        return Cursor(index, "done", self._drafted(index))
+
+    def _drafted(self, index: int) -> int:
+        return len(self._document.tokens.fates(index))
 
     def _next(self, cursor: Cursor) -> Cursor:
         """Return the smallest step forward from `cursor`; something must have arrived for it."""
         index, phase, revealed = cursor
         if phase == "done":
             index, phase, revealed = index + 1, "draft", 0
-        drafted = self._document.rounds[index].drafted
-        if phase == "draft" and revealed < len(drafted):
+        drafted = self._drafted(index)
+        if phase == "draft" and revealed < drafted:
             return Cursor(index, "draft", revealed + 1)
         if phase == "draft":
             phase, revealed = "verify", 0
-        if revealed < len(drafted):
+        if revealed < drafted:
             return Cursor(index, "verify", self._after_verdict(index, revealed))
-        return Cursor(index, "done", len(drafted))
+        return Cursor(index, "done", drafted)
 
     def _after_verdict(self, index: int, revealed: int) -> int:
         """Count the fates shown once the next verdict fell: untested tokens follow at once."""
-        drafted = self._document.rounds[index].drafted
+        fates = self._document.tokens.fates(index)
         revealed += 1
-        while revealed < len(drafted) and drafted[revealed].fate in (Fate.DISCARDED, Fate.CUT):
+        while revealed < len(fates) and fates[revealed] in _UNTESTED:
             revealed += 1
         return revealed
 
     def _cost_s(self, cursor: Cursor, following: Cursor) -> float:
         if self._speed is None:
-            return LIVE_ROUND_S / _moves(self._document.rounds[following.round])
+            return LIVE_ROUND_S / _moves(self._document.tokens.fates(following.round))
         rest = REST_S if cursor.phase == "done" and cursor.round >= 0 else 0.0
         costs = {"draft": PENDING_S, "verify": VERDICT_S, "done": CLOSING_S}
         return (rest + costs[following.phase]) / self._speed
 
 
-def _moves(one: Round) -> int:
-    """Count the single steps in which a round appears."""
-    tested = sum(token.fate in (Fate.ACCEPTED, Fate.REJECTED) for token in one.drafted)
-    return len(one.drafted) + max(tested, bool(one.drafted)) + 1
+def _moves(fates: bytes) -> int:
+    """Count the single steps in which a round of these fates appears."""
+    tested = sum(fate in _TESTED for fate in fates)
+    return len(fates) + max(tested, bool(fates)) + 1

@@ -6,12 +6,14 @@ a layout has to touch only those. Knows no pixel, no font and no colour.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.viewmodels.endings import ending
 from app.viewmodels.refs import PROMPT_ROUND, TokenRef
 from app.viewmodels.shown_chips import ShownChips
 from app.viewmodels.stop_cut import StopCut, stop_cut
+from engine.errors import DraftscopeError
 from engine.trace.events import FinishReason
 
 if TYPE_CHECKING:
@@ -105,7 +107,9 @@ class StripModel:
     def _found_cut(self) -> StopCut | None:
         end = self._document.finished
         if end is not self._cut_known[0]:
-            self._cut_known = (end, stop_cut(self._document))
+            self._cut_known = (end, None)
+            with suppress(DraftscopeError):  # where the last rounds cannot be read, all is shown
+                self._cut_known = (end, stop_cut(self._document))
         return self._cut_known[1]
 
     def _make_again(self, first_round: int) -> None:
@@ -138,11 +142,17 @@ class StripModel:
         return text + end.tail if end is not None and self._presentation.at_end else text
 
     def source(self, ref: TokenRef) -> TokenRef | None:
-        """Return the token that an n-gram drafter copied a drafted token from."""
+        """Return the token that an n-gram drafter copied a drafted token from.
+
+        None, too, if its round cannot be read back: whoever paints cannot do anything about it.
+        """
         if ref.in_prompt or ref.is_closing or not 0 <= ref.round < len(self._document.rounds):
             return None
-        match = self._document.rounds[ref.round].match
-        return None if match is None else self._document.ref_at(match.start + ref.slot)
+        try:
+            match = self._document.rounds[ref.round].match
+            return None if match is None else self._document.ref_at(match.start + ref.slot)
+        except DraftscopeError:
+            return None
 
     @property
     def notice(self) -> str:

@@ -139,6 +139,12 @@ class TokenTable:
             self._carries.get(index, b""),
         )
 
+    def fates(self, index: int) -> bytes:
+        """Return what became of a round's drafted tokens, in order, each as a code."""
+        start, end = int(self.starts[index]), int(self.starts[index + 1])
+        codes = self.codes[start:end]
+        return codes[codes < FIRST_CLOSING].tobytes()
+
     def text(self, rounds: int) -> str:
         """Return what the first rounds released to the text."""
         if rounds <= 0 or not len(self):

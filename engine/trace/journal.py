@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class Journal:
     path
         The file to create.
     replace
-        Whether a file of that name may be overwritten.
+        Whether a file of that name may be replaced; whoever has it open keeps what it held.
     lock
         A lock that is already held, let go of by `close`.
 
@@ -55,7 +56,11 @@ class Journal:
         self._size = 0
         self._failed: OSError | None = None
         try:
+            mode = _make_way(self.path) if replace else None
             self._file = self.path.open("wb" if replace else "xb", buffering=0)
+            if mode is not None:
+                with contextlib.suppress(OSError):  # not every file system has rights
+                    self.path.chmod(mode)
         except OSError as fault:
             raise _cannot_write(self.path, fault) from fault
 
@@ -203,6 +208,32 @@ def _prune(folder: Path) -> None:
     for path in finished[: max(0, len(finished) - KEPT_JOURNALS + 1)]:
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def _make_way(path: Path) -> int | None:
+    """Take a file's name away from it; return the rights it had, or None if nothing was done.
+
+    What is no plain file itself (a device, a pipe, a link) stays, and so does a file in a folder
+    that lets none be removed: these are written into.
+
+    Raises
+    ------
+    OSError
+        If the file must not be written.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        return None
+    with path.open("r+b"):
+        pass  # who must not write into it must not replace it
+    try:
+        path.unlink()
+    except OSError:
+        return None
+    return stat.S_IMODE(mode)
 
 
 def _lock_path(path: Path) -> Path:

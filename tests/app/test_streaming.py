@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
-import app.desk
 import app.throttle
+import app.ticking
 from app.benchmarks.stage import surfaces
 from app.compose import Options, Program
 from app.messages import EventsArrived
@@ -106,8 +106,8 @@ class Stream:
 def stream(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     time = FakeTime()
     monkeypatch.setattr(app.throttle, "QTimer", time.timer)
-    monkeypatch.setattr(app.desk, "QTimer", time.timer)
-    monkeypatch.setattr(app.desk, "QElapsedTimer", time.elapsed)
+    monkeypatch.setattr(app.ticking, "QTimer", time.timer)
+    monkeypatch.setattr(app.ticking, "QElapsedTimer", time.elapsed)
     made = Stream(qapp, time)
     yield made
     made.engine.go.set()

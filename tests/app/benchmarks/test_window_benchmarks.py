@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.benchmarks import stage
 from app.benchmarks.frames import Frames
-from app.benchmarks.gui import open_long_trace, stream
+from app.benchmarks.gui import CACHED, open_long_trace, stream
+from app.benchmarks.gui import measure as measure_gui
 from app.benchmarks.window import BARE, COMMAND_LINE, WATCHED, measure
 from app.cli import bench_gui
-from app.desk import LIVE_TICK_MS
+from app.ticking import LIVE_TICK_MS
 from engine.errors import DraftscopeError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -60,6 +60,72 @@ def test_the_same_run_watched_unwatched_and_on_the_command_line(tiny_model: Path
     assert seen.tokens == 24
     assert all(way.round.samples == 2 and way.wall_tokens_per_second > 0 for way in seen.ways)
     assert seen.lost.low <= seen.lost.value <= seen.lost.high < 1
+
+
+def test_another_drafter_is_used_in_all_ways_and_said_where_the_head_does_not_fit(
+    tiny_model: Path,
+) -> None:
+    seen = measure(
+        str(tiny_model),
+        "head",
+        k=2,
+        max_new_tokens=8,
+        prompt="a b",
+        repeats=1,
+        device="cpu",
+        plan="eager",
+    )
+    assert seen.identical
+    assert seen.header.plan == "eager"
+    assert seen.header.settings["drafter"] == "ngram"
+    assert seen.header.settings["k"] == 2
+    assert any("made for another target" in note for note in seen.header.notes)
+
+
+def test_an_interrupt_leaves_the_wait_and_nothing_behind() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    QTimer.singleShot(20, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), stage.own_folders():
+        stage.wait(lambda: False, "a miracle")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_models_that_cannot_be_linked_matter_only_where_they_are_needed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(1314, "a privilege is missing")
+
+    monkeypatch.setenv("DRAFTSCOPE_DATA", str(tmp_path))
+    (tmp_path / "models").mkdir()
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    with stage.own_folders():
+        assert os.environ["DRAFTSCOPE_DATA"] != str(tmp_path)
+    with (
+        pytest.raises(DraftscopeError, match=r"a privilege is missing.*--no-window"),
+        stage.own_folders(models=True),
+    ):
+        pass
+    assert os.environ["DRAFTSCOPE_DATA"] == str(tmp_path)
+    monkeypatch.delenv("DRAFTSCOPE_DATA")
+
+
+def test_no_screen_is_tried_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":77")
+    monkeypatch.setenv("QT_QPA_PLATFORM", "")
+    stage.application()
+    assert os.environ["QT_QPA_PLATFORM"] == "offscreen"
+    monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
+    stage.application()
+    assert os.environ["QT_QPA_PLATFORM"] == "xcb"
+
+
+def test_the_report_says_that_the_trace_was_just_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = stream(tokens_per_second=200.0, seconds=0.1)
+    monkeypatch.setattr("app.benchmarks.gui.stream", lambda *_: seen)
+    monkeypatch.setattr("app.benchmarks.gui.open_long_trace", lambda _: None)
+    assert CACHED in measure_gui(rounds=1).header.notes
+    assert CACHED not in measure_gui(rounds=0).header.notes
 
 
 def test_a_model_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

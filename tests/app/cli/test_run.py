@@ -17,6 +17,7 @@ from app.cli.main import main
 from engine.trace.events import Event, FinishReason, RunFinished, RunStarted
 from engine.trace.reader import read_trace
 from engine.trace.text import text_of
+from tests.app.opened import opened, write_trace
 from tests.lawful import assert_lawful
 from tests.traces import make_trace
 
@@ -107,6 +108,17 @@ def test_the_trace_holds_every_event(session: Recorded, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("an older file")
     assert main(["run", "--prompt", "hello", "--trace", str(path)]) == 0
+    assert read_trace(path) == session.events
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file keeps its name there")
+def test_a_trace_written_over_one_on_show_leaves_what_is_on_show(
+    session: Recorded, tmp_path: Path
+) -> None:
+    path = write_trace(tmp_path / "out.jsonl", make_trace(rounds=9, seed=4))
+    document = opened(path)
+    assert main(["run", "--prompt", "hello", "--trace", str(path)]) == 0
+    assert document.events == make_trace(rounds=9, seed=4)
     assert read_trace(path) == session.events
 
 

@@ -131,6 +131,30 @@ def test_few_blocks_are_held_and_others_keep_their_number_of_rows(long_text):
     assert found.height == height
 
 
+def test_more_blocks_in_sight_than_are_kept_are_each_laid_out_once():
+    found = StripLayout(ui_font(0.6), code_font(0.6 * SMALL), 2000.0)
+    found.update(chips_of(12_000, 130), 0)
+    lay_out, calls = found.lay_out, 0
+
+    def counted(number):
+        nonlocal calls
+        calls += 1
+        assert calls < 1_000, "blocks in sight push one another out"
+        return lay_out(number)
+
+    found.lay_out = counted
+    height = 120 * found.row_height
+    found.settle(0.0, height)
+    assert len(found._laid) > KEPT_BLOCKS
+    laid_out = found.laid_out
+    for row in range(120):  # as painting does
+        assert found.rows[row]
+    assert found.laid_out == laid_out
+    found.settle(0.0, found.row_height)
+    list(found.rows)
+    assert len(found._laid) == KEPT_BLOCKS
+
+
 def test_a_text_that_grew_and_shrank_is_laid_out_as_one_made_at_once():
     chips, found, pick = chips_of(3_000), layout(), random.Random(5)
     shown = 0

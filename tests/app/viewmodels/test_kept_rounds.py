@@ -103,3 +103,13 @@ def test_another_round_in_its_place_is_noticed(tmp_path, long_run):
     path.write_bytes(data[:start] + data[other : other + length] + data[start + length :])
     with pytest.raises(DraftscopeError, match="was changed while it was on show"):
         document.rounds[index]
+
+
+def test_the_same_round_of_another_run_is_noticed(tmp_path, long_run):
+    path = write_trace(tmp_path / "t.jsonl", long_run)
+    document = opened(path)
+    run = document.run
+    other = ("0" if run[0] != "0" else "1") + run[1:]
+    path.write_bytes(path.read_bytes().replace(run.encode(), other.encode()))
+    with pytest.raises(DraftscopeError, match="was changed while it was on show"):
+        document.rounds[3]

@@ -9,6 +9,7 @@ import pytest
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import LIVE_ROUND_S, START, Cursor, Presentation
 from engine.trace.events import Fate, Round
+from tests.app.opened import opened, write_trace
 from tests.traces import make_trace
 
 TICK_S = 1 / 60
@@ -251,5 +252,22 @@ def test_a_tick_looks_at_few_rounds_however_long_the_session():
     CountingRounds.looked = 0
     for _ in range(30):
         presentation.advance(TICK_S)
-    assert CountingRounds.looked < 30 * 8
+    assert CountingRounds.looked == 0
     assert presentation.at_end
+
+
+def test_a_session_whose_file_was_emptied_is_played_and_scrubbed_without_reading(tmp_path):
+    events = make_trace(rounds=30, k=4, temperature=1.0)
+    path = write_trace(tmp_path / "t.jsonl", events)
+    there, document = Document(events), opened(path)
+    path.write_bytes(b"")
+    for speed in (1.0, None):
+        assert walk(Presentation(document, speed=speed)) == walk(Presentation(there, speed=speed))
+    presentation, beside = Presentation(document), Presentation(there)
+    for index in (7, 29, 3):
+        for one in (presentation, beside):
+            one.seek(index, "verify")
+            one.step_phase()
+            one.step_round()
+        assert presentation.cursor == beside.cursor
+    assert document.rounds.read == 0

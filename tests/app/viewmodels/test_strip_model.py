@@ -10,7 +10,16 @@ from app.viewmodels.presentation import Presentation
 from app.viewmodels.refs import CLOSING_SLOT, PROMPT_ROUND, TokenRef
 from app.viewmodels.strip import EMPTY_NOTICE, StripModel
 from app.viewmodels.token_note import token_note
-from engine.trace.events import DraftedToken, Fate, FinishReason, Match, RunFinished, RunStarted
+from engine.trace.events import (
+    DraftedToken,
+    Fate,
+    FinishReason,
+    Match,
+    Round,
+    RunFinished,
+    RunStarted,
+)
+from tests.app.opened import opened, write_trace
 from tests.traces import make_trace
 
 
@@ -156,6 +165,21 @@ def test_source_of_a_copy_is_found():
     assert found
     assert model.source(TokenRef(PROMPT_ROUND, 0)) is None
     assert model.source(TokenRef(0, CLOSING_SLOT)) is None
+
+
+def test_a_round_that_cannot_be_read_back_has_no_source_and_stops_no_refresh(tmp_path):
+    events = make_trace(rounds=40, temperature=0.0, drafter="ngram")
+    path = write_trace(tmp_path / "t.jsonl", events)
+    document = opened(path)
+    path.write_bytes(b"")
+    presentation = Presentation(document)
+    model = StripModel(document, presentation)
+    presentation.seek(99)
+    model.refresh()
+    assert [chip.ref for chip in model.chips] == expected_at_the_end(Document(events))
+    index = next(one.index for one in events if isinstance(one, Round) and one.match is not None)
+    assert model.source(TokenRef(index, 0)) is None
+    assert document.rounds.read == 1  # it was tried
 
 
 def test_new_run_replaces_the_old_one():

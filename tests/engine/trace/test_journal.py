@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from engine.trace.journal import (
     start_journal,
     unfinished_journals,
 )
+from engine.trace.lines import TraceLines
 from engine.trace.reader import TraceReader, read_trace
 from tests.traces import make_trace
 
@@ -93,6 +95,39 @@ def test_a_journal_never_overwrites_unless_asked(tmp_path: Path) -> None:
     with Journal(path, replace=True) as writing:
         writing.write(_start())
     assert read_trace(path) == [_start()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file keeps its name there")
+def test_who_has_a_replaced_journal_open_keeps_it(tmp_path: Path) -> None:
+    path, events = tmp_path / "j.jsonl", make_trace(rounds=3)
+    path.write_bytes(b"".join(codec.encode(event) for event in events))
+    path.chmod(0o640)
+    shown = TraceLines(path)
+    places = [(start, size) for start, size, _ in TraceReader(path).located()]
+    with Journal(path, replace=True) as writing:
+        writing.write(_start(seed=1))
+    assert [shown.read(start, size) for start, size in places] == events
+    assert read_trace(path) == [_start(seed=1)]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes and links there")
+def test_a_journal_is_written_into_a_pipe_and_through_a_link(tmp_path: Path) -> None:
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    file.write_bytes(b"older")
+    link.symlink_to(file)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (pipe, link):
+            with Journal(path, replace=True) as writing:
+                writing.write(_start())
+        assert os.read(reading, 1 << 20) == codec.encode(_start())
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert read_trace(file) == [_start()]
 
 
 def test_after_a_failed_write_the_journal_ends_with_the_event_before(
