@@ -16,6 +16,8 @@ from engine.errors import DraftscopeError
 from engine.memory import zeros
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
 PAGE_SIZE = 16  # positions a page
@@ -27,7 +29,9 @@ class PagePool:
 
     `keys[layer]` and `values[layer]` are [kv_heads, positions, head_dim]. A sequence holds one
     run of consecutive pages. When its run cannot grow in place it moves once to a larger one.
-    `generation` counts how often the store itself has moved.
+    `generation` counts how often the store itself has moved. `before_growth` is for whoever keeps
+    views of the store: each is called with the pool before memory for a larger one is taken, so
+    that the old store can go.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class PagePool:
         self._names = itertools.count()
         self._pages = 0
         self.generation = 0
+        self.before_growth: list[Callable[[PagePool], None]] = []
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
         self._grow(pages)
@@ -120,6 +125,8 @@ class PagePool:
     def _grow(self, pages: int) -> None:
         layers, kv_heads, head_dim = self._shape
         shape = (kv_heads, pages * PAGE_SIZE + BLOCK, head_dim)
+        for let_go in self.before_growth:
+            let_go(self)
         try:
             # zeros, never garbage: a masked position must not turn a sum into NaN
             stores = [zeros(shape, self._dtype, self._device) for _ in range(2 * layers)]

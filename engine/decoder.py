@@ -94,8 +94,9 @@ class Decoder:
     ) -> None:
         """Take a prefilled sequence: every token but the last is in the target's cache.
 
-        Whether rounds are `queued` whole on the device changes no number of theirs; None leaves it
-        to the device.
+        Whether rounds are `queued` whole on the device changes no token, fate, law or uniform of
+        theirs; cache peaks may differ where a confidence ends drafts, as a queued draft runs on.
+        None leaves it to the device.
         """
         self.sequence = sequence
         self.choice = choice

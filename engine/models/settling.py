@@ -6,6 +6,7 @@ number, and whoever reads a number waits for all that was queued before it. Know
 
 from __future__ import annotations
 
+import functools
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -48,9 +49,14 @@ def uploaded(
 def side_stream(device: torch.device) -> Callable[[], AbstractContextManager[object]]:
     """Return what puts work beside all other work of the device; on a CPU it changes nothing.
 
-    Only what is there already may be used within: it waits for nothing that is still queued.
+    Only what is there already may be used within: it waits for nothing that is still queued. There
+    is one such stream a device: torch keeps the memory freed on a stream for that stream alone.
     """
     if device.type != "cuda":
         return nullcontext
-    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's own
-    return lambda: torch.cuda.stream(stream)
+    return functools.partial(torch.cuda.stream, _side(device))
+
+
+@functools.cache
+def _side(device: torch.device) -> torch.cuda.Stream:
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]  # torch's own

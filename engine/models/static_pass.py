@@ -64,7 +64,8 @@ class StaticPass:
         self._stores = [cache.view(layer.index, 0, self.end) for layer in layers]
         self._turns = turns
         self._group = layers[0].heads // layers[0].kv_heads
-        self._begins = {layer.window: self._first_seen(layer.window) for layer in layers}
+        windows = {layer.window for layer in layers}
+        self._begins = {window: first_seen(self.end, rows, window) for window in windows}
 
     def __call__(self, x: Tensor, position: Tensor) -> Tensor:
         """Run the layers; write keys and values of the rows into the store.
@@ -97,12 +98,13 @@ class StaticPass:
             x = layer.finish(x, mixed)
         return x
 
-    def _first_seen(self, window: int | None) -> int:
-        """Return where the first block begins that a row may see, wherever the rows stand."""
-        if window is None:
-            return 0
-        earliest = self.end - BLOCK + 1 - self.rows  # of the first row, as the last is in the end
-        return max(0, earliest - window + 1) // BLOCK * BLOCK
+
+def first_seen(end: int, rows: int, window: int | None) -> int:
+    """Return where the first block begins that a row may see; the last is in the block at `end`."""
+    if window is None:
+        return 0
+    earliest = end - BLOCK + 1 - rows  # of the first row
+    return max(0, earliest - window + 1) // BLOCK * BLOCK
 
 
 def step_mask(
@@ -148,30 +150,44 @@ def attend_whole(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) ->
     return mixed.reshape(n, heads * head_dim)
 
 
-def attends_alike(block: Block, widths: Sequence[int], like: Tensor) -> bool:
-    """Whether a row's attention is bit for bit the same at all widths, places and lengths.
+def attends_alike(layers: Sequence[Block], widths: Sequence[int], like: Tensor) -> bool:
+    """Whether a row's attention is bit for bit the same in passes of these widths.
 
-    Tried on random numbers of the type of `like` and on its device, with the heads of `block`.
+    Tried on random numbers of the type of `like` and on its device, with the heads of the first
+    layer and every window of the layers: for rows on both sides of a block's edge, so that passes
+    end in other blocks and, under a window, begin in others. Without a window the context tried is
+    short, and up to two blocks that no row may see follow it; longer ones are taken to be alike.
     """
-    generator = torch.Generator().manual_seed(20)
+    windows = {layer.window for layer in layers}
+    return all(_alike_under(window, layers[0], widths, like) for window in windows)
+
+
+def _alike_under(window: int | None, block: Block, widths: Sequence[int], like: Tensor) -> bool:
+    generator = torch.Generator(like.device).manual_seed(20)
     widest = max(widths)
+    # past a window, all passes begin after position 0
+    edge = BLOCK if window is None else (3 + (window + widest) // BLOCK) * BLOCK
+    first, spare = edge - widest // 2, (0, 1, 2) if window is None else (0,)
 
     def noise(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator).to(like)
+        return torch.randn(*shape, generator=generator, dtype=like.dtype, device=like.device)
 
     queries = noise(widest, block.heads, block.head_dim)
-    keys, values = (noise(block.kv_heads, 3 * BLOCK, block.head_dim) for _ in range(2))
-    places = BLOCK - widest + torch.arange(widest, device=like.device)
+    length = edge + (1 + max(spare)) * BLOCK
+    keys, values = (noise(block.kv_heads, length, block.head_dim) for _ in range(2))
+    places = first + torch.arange(widest, device=like.device)
+    group = block.heads // block.kv_heads
 
-    def attended(begin: int, width: int, blocks: int) -> Tensor:
-        rows, end = slice(begin, begin + width), blocks * BLOCK
-        mask = step_mask(places[rows], 0, end, block.heads // block.kv_heads, like.dtype)
-        return attend_whole(queries[rows], keys[:, :end], values[:, :end], mask)
+    def attended(at: int, width: int, more: int) -> Tensor:
+        rows, end = slice(at, at + width), (context_blocks(first + at, width) + more) * BLOCK
+        begin = first_seen(end, width, window)
+        mask = step_mask(places[rows], begin, end, group, like.dtype, window)
+        return attend_whole(queries[rows], keys[:, begin:end], values[:, begin:end], mask)
 
-    whole = attended(0, widest, 3)
+    whole = attended(0, widest, 0)
     return all(
-        torch.equal(attended(begin, width, blocks), whole[begin : begin + width])
+        torch.equal(attended(at, width, more), whole[at : at + width])
         for width in widths
-        for begin in {0, widest - width}
-        for blocks in (1, 2, 3)
+        for at in {0, (widest - width) // 2, widest - width}
+        for more in spare
     )

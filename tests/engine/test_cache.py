@@ -159,3 +159,15 @@ def test_a_truncation_beyond_the_length_is_refused(length: int) -> None:
     cache.append(5)
     with pytest.raises(ValueError, match="cannot truncate"):
         cache.truncate(length)
+
+
+def test_a_store_says_that_it_grows_before_it_does() -> None:
+    pool, told = PagePool(1, 1, 4, pages=1), []
+    pool.before_growth.append(lambda of: told.append((of is pool, of.pages, of.generation)))
+    cache = KVCache(pool)
+    cache.append(PAGE_SIZE)
+    grown = [(True, 1, 1)] * (pool.pages > 1)
+    cache.append(50 * PAGE_SIZE)
+    assert told[: len(grown)] == grown
+    assert len(told) == pool.generation - 1
+    assert all(pages < pool.pages for _, pages, _ in told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from engine import RunRequest, Session, Settings
 from engine.check.greedy import LAWS, PROMPTS, check_greedy
 from engine.drafters.small import SmallModelDrafter
 from engine.loading import load_model
+from engine.models.plans.cuda_recorder import CudaRecorder
 from engine.observation import Look, Observer
 from engine.packet import Packet
 from engine.phases import Phases
@@ -190,3 +192,14 @@ def test_phases_are_the_devices_own(tiny_folder: Path, monkeypatch: pytest.Monke
         assert min(times.draft, times.verify, times.accept) >= 0
         assert times.verify > 10 * (times.draft + times.commit)
         assert times.verify > 2 * times.accept
+
+
+def test_graphs_are_recorded_again_after_all_others_have_gone() -> None:
+    recorder, number = CudaRecorder(torch.device("cuda")), torch.zeros(1, device="cuda")
+    for turn in range(3):
+        recording = recorder.record(lambda: 2 * number)
+        number.fill_(turn)
+        recording.replay()
+        assert recording.output.item() == 2 * turn
+        del recording
+        gc.collect()

@@ -39,13 +39,15 @@ class CudaRecorder:
     """Captures bodies on one side stream, into one pool of memory that its graphs share.
 
     They may share it because they are replayed one after another and each result is copied out
-    before the next.
+    before the next. Torch refuses a pool whose graphs have all gone, so the first graph of a pool
+    is kept for as long as the pool is used; and after a capture that failed another pool is taken.
     """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._stream: torch.cuda.Stream | None = None
         self._pool: _POOL_HANDLE | None = None
+        self._first: torch.cuda.CUDAGraph | None = None  # of the pool; never replayed by this
 
     def record(self, body: Callable[[], Tensor]) -> Recording:
         """Run the body twice, then capture it.
@@ -56,9 +58,8 @@ class CudaRecorder:
             If the body does what cannot be captured, or memory is short.
         """
         with torch.cuda.device(self._device):
-            if self._stream is None or self._pool is None:
+            if self._stream is None:
                 self._stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]  # torch gives no types
-                self._pool = torch.cuda.graph_pool_handle()
             here = torch.cuda.current_stream()
             self._stream.wait_stream(here)
             # not torch.cuda.graph: if a capture fails it leaves its stream the current one, and it
@@ -73,11 +74,16 @@ class CudaRecorder:
                 here.wait_stream(self._stream)
 
     def _captured(self, body: Callable[[], Tensor]) -> CudaGraph:
+        pool, first = self._pool, self._first
+        self._pool = self._first = None  # unless this capture succeeds
+        if pool is None:
+            pool = torch.cuda.graph_pool_handle()
         graph = torch.cuda.CUDAGraph()
         # what other threads do meanwhile is no fault of this one
-        graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+        graph.capture_begin(pool=pool, capture_error_mode="thread_local")
         try:
             output = body()
         finally:
             graph.capture_end()
+        self._pool, self._first = pool, graph if first is None else first
         return CudaGraph(graph, output)

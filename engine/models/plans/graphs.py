@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.bounds import MOST_DRAFTED
 from engine.cache import BLOCK, KVCache, PagePool
 from engine.models.plans.cuda_recorder import CudaRecorder
 from engine.models.plans.eager import EagerPlan
@@ -77,15 +78,22 @@ class GraphPlan(EagerPlan):
 
     def width(self, rows: int) -> int:
         """Return the next width that graphs are recorded for, or a round number for a prompt."""
-        return padded(rows, self.widths, STEP if rows <= LONG_STEP else LONG_STEP)
+        return _padded(rows, self.widths)
 
     def calibrate(self, run: Callable[[int], Tensor]) -> None:
-        """Record only widths that round alike, if narrow ones do; try whether recording works."""
-        found = alike(run, WIDTHS)
+        """Record only widths that round alike, if narrow ones do; try whether recording works.
+
+        `rounds_alike` then holds for every pass of a round: all widths that up to `MOST_DRAFTED`
+        drafted tokens and one more are padded to were tried, recorded or not. Prompts are wider and
+        were not tried: no row of theirs is handed from one pass to another.
+        """
         first = self._first
         assert first is not None, "layers are made ready before widths are measured"
-        if found[0] <= NARROW and first.attends_alike(found):
-            self.widths, self.rounds_alike = found, True
+        found = alike(run, sorted({*WIDTHS, *_of_rounds(WIDTHS)}))
+        narrow = tuple(width for width in found if width in WIDTHS)
+        used = _of_rounds(narrow)
+        if min(used) <= NARROW and used <= set(found) and first.attends_alike(sorted(used)):
+            self.widths, self.rounds_alike = narrow, True
         first.try_recording()
 
 
@@ -129,7 +137,7 @@ class GraphStack:
 
     def attends_alike(self, widths: Sequence[int]) -> bool:
         """Whether a row's attention does not hang on the width and the length of its pass."""
-        return attends_alike(self._blocks[0], widths, self._inputs[1])
+        return attends_alike(self._blocks, widths, self._inputs[1])
 
     def try_recording(self) -> None:
         """Record a pass of one row through the first layer; give up if that gives other numbers."""
@@ -163,6 +171,15 @@ class GraphStack:
     def _recorded(self, shape: Shape, cache: KVCache) -> Callable[[], Tensor]:
         """Return the body that is recorded: the pass on tensors that stay where they are."""
         return partial(self._pass(shape, cache), self._inputs[shape.rows], self._position)
+
+
+def _padded(rows: int, widths: Sequence[int]) -> int:
+    return padded(rows, widths, STEP if rows <= LONG_STEP else LONG_STEP)
+
+
+def _of_rounds(widths: Sequence[int]) -> set[int]:
+    """Return the widths of all passes that a round can have, where these are recorded."""
+    return {_padded(rows, widths) for rows in range(1, MOST_DRAFTED + 2)}
 
 
 def _usual_type(device: torch.device) -> tuple[torch.dtype, tuple[str, ...]]:

@@ -80,7 +80,7 @@ class Plan(Protocol):
 
     @property
     def rounds_alike(self) -> bool:
-        """Whether a row comes out bit for bit the same in passes of every width."""
+        """Whether a row comes out bit for bit the same in passes of every width of a round."""
         ...
 
     @property

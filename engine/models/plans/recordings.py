@@ -1,8 +1,9 @@
 """Recorded passes: which there are, which have gone stale, when another is made.
 
 A recording replays on the addresses that it was made on. So each belongs to one shape of pass, one
-store and one place in it; it goes when the store grows or dies, and the longest unused goes when
-there are too many. Knows nothing of what a pass does, and of a recorder only that it may fail.
+store and one place in it; it goes before the store grows and when the store dies, as its body would
+keep the memory, and the longest unused goes when there are too many. Knows nothing of what a pass
+does, and of a recorder only that it may fail.
 """
 
 from __future__ import annotations
@@ -61,8 +62,7 @@ class Shape:
 
 @dataclass
 class _Entry:
-    pool: weakref.ref[PagePool]
-    generation: int
+    pool: weakref.ref[PagePool]  # whose death takes the entry out
     uses: int = 0
     recording: Recording | None = None
     body: Callable[[], Tensor] | None = None  # keeps alive what was recorded
@@ -77,7 +77,8 @@ class Recordings:
     note: str | None = None  # why nothing is recorded any more, in a sentence
     made: int = 0
     replays: int = 0
-    _entries: OrderedDict[tuple[Shape, int, int], _Entry] = field(default_factory=OrderedDict)
+    _entries: OrderedDict[tuple[Shape, int], _Entry] = field(default_factory=OrderedDict)
+    _watched: weakref.WeakSet[PagePool] = field(default_factory=weakref.WeakSet)
     _names: itertools.count[int] = field(default_factory=itertools.count)
 
     def __len__(self) -> int:
@@ -90,11 +91,10 @@ class Recordings:
 
     def due(self, shape: Shape, pool: PagePool) -> bool:
         """Count a use of a shape; return whether it is to be replayed."""
-        key = (shape, id(pool), pool.generation)
+        key = (shape, id(pool))
         entry = self._entries.get(key)
         if entry is None or entry.pool() is not pool:
-            self._drop_stale()
-            entry = self._entries[key] = _Entry(weakref.ref(pool), pool.generation)
+            entry = self._entries[key] = self._new_entry(key, pool)
             while len(self._entries) > self.most:
                 self._entries.popitem(last=False)
         self._entries.move_to_end(key)
@@ -116,7 +116,7 @@ class Recordings:
         Tensor or None
             A copy, since the next replay writes over the result. None if nothing can be recorded.
         """
-        entry = self._entries[shape, id(pool), pool.generation]
+        entry = self._entries[shape, id(pool)]
         if entry.recording is None:
             entry.body = make()
             entry.recording = self.record(entry.body)
@@ -144,9 +144,28 @@ class Recordings:
         self.note = f"Passes run without recorded graphs, which is slower: {reason}"
         warnings.warn(self.note, RuntimeWarning, stacklevel=2)
 
-    def _drop_stale(self) -> None:
-        """Drop what was recorded on stores that have grown or are gone."""
+    def _new_entry(self, key: tuple[Shape, int], pool: PagePool) -> _Entry:
+        """Return an entry that goes with the pool's store: before it grows, or when it dies."""
+        me = weakref.ref(self)  # a pool may outlive the plan
+
+        def died(store: weakref.ref[PagePool]) -> None:
+            own = me()
+            entry = None if own is None else own._entries.get(key)
+            if own is not None and entry is not None and entry.pool is store:
+                del own._entries[key]
+
+        def grows(store: PagePool) -> None:
+            own = me()
+            if own is not None:
+                own._drop(store)
+
+        if pool not in self._watched:
+            self._watched.add(pool)
+            pool.before_growth.append(grows)
+        return _Entry(weakref.ref(pool, died))
+
+    def _drop(self, pool: PagePool) -> None:
+        """Drop what was recorded on a store."""
         for key, entry in list(self._entries.items()):
-            pool = entry.pool()
-            if pool is None or pool.generation != entry.generation:
-                del self._entries[key]
+            if entry.pool() is pool:
+                self._entries.pop(key, None)

@@ -196,6 +196,7 @@ def test_a_mask_hides_what_comes_after_and_what_has_left_the_window(window: int 
 
 def test_rows_that_hang_on_the_length_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     block, like = Kind().layers()[0], torch.zeros(0)
+    windowed = KINDS["windows"].layers(torch.float32)
 
     def slowly(*of: torch.Tensor) -> torch.Tensor:  # rows one by one, over what each sees
         queries, keys, values, mask = of
@@ -210,7 +211,8 @@ def test_rows_that_hang_on_the_length_are_noticed(monkeypatch: pytest.MonkeyPatc
     module = "engine.models.static_pass.attend_whole"
     with monkeypatch.context() as patch:
         patch.setattr(module, slowly)
-        assert attends_alike(block, (1, 2, 4), like)
+        assert attends_alike([block], (1, 2, 4), like)
+        assert attends_alike(windowed, (1, 2, 4), like)
     for hanging in (
         lambda q, k, v, m: slowly(q, k, v, m) + k.shape[1],
         lambda q, k, v, m: slowly(q, k, v, m) + q.shape[0],
@@ -218,6 +220,19 @@ def test_rows_that_hang_on_the_length_are_noticed(monkeypatch: pytest.MonkeyPatc
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, hanging)
-            assert not attends_alike(block, (1, 2, 4), like)
+            assert not attends_alike([block], (1, 2, 4), like)
+    # only a window makes passes begin at other keys
+    with monkeypatch.context() as patch:
+        begins: set[int] = set()
+
+        def beginning(q, k, v, m):  # type: ignore[no-untyped-def]  # as `slowly`
+            begins.add(k.storage_offset())
+            return slowly(q, k, v, m) + k.storage_offset()
+
+        patch.setattr(module, beginning)
+        assert attends_alike([block], (1, 2, 4), like)
+        assert begins == {0}
+        assert not attends_alike(windowed, (1, 2, 4), like)
+        assert len(begins) > 1
     assert attend_whole(rows(2).view(2, 3, 8), *torch.zeros(2, 1, 5, 8).double(),
                         torch.zeros(6, 5).double()).shape == (2, 24)  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ class StandIn:
         self.calls: list[str] = []
         self.current = "main"
         self.made = 0
+        self.pools: dict[tuple[int, int], weakref.WeakSet[Graph]] = {}
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(torch.cuda, "device", self.entered)
@@ -63,7 +66,12 @@ class Graph:
 
     def capture_begin(self, **options: Any) -> None:
         assert options["capture_error_mode"] == "thread_local"  # other threads may do as they like
-        self.seen.calls.append(f"begin on {self.seen.current} in {options['pool']}")
+        pool = options["pool"]
+        # as torch has it: a pool that was used goes with the last of its graphs, its name does not
+        if pool in self.seen.pools and not self.seen.pools[pool]:
+            raise RuntimeError("use_count > 0 INTERNAL ASSERT FAILED")
+        self.seen.pools.setdefault(pool, weakref.WeakSet()).add(self)
+        self.seen.calls.append(f"begin on {self.seen.current} in {pool}")
 
     def capture_end(self) -> None:
         self.seen.calls.append("end")
@@ -106,6 +114,7 @@ def test_graphs_share_a_stream_and_a_pool_of_memory(seen: StandIn) -> None:
     recorder = CudaRecorder(torch.device("cuda"))
     for _ in range(3):
         recorder.record(lambda: torch.ones(1))
+        gc.collect()  # none of them is kept here, and the pool still lives
     begun = {call for call in seen.calls if call.startswith("begin")}
     assert begun == {"begin on side in (0, 1)"}
 
@@ -118,7 +127,30 @@ def test_a_failed_capture_is_ended_and_its_stream_left(seen: StandIn) -> None:
             raise RuntimeError("operation not permitted when stream is capturing")
         return torch.ones(1)
 
+    recorder = CudaRecorder(torch.device("cuda"))
     with pytest.raises(RuntimeError, match="not permitted"):
-        CudaRecorder(torch.device("cuda")).record(body)
+        recorder.record(body)
     assert seen.calls[-2:] == ["end", "main waits for side"]
     assert seen.current == "main"
+    gc.collect()
+    recorder.record(lambda: torch.ones(1))
+    assert [call for call in seen.calls if "begin" in call][-1] == "begin on side in (0, 2)"
+
+
+def test_after_a_failure_in_a_pool_in_use_another_is_taken(seen: StandIn) -> None:
+    recorder, runs = CudaRecorder(torch.device("cuda")), iter(range(10))
+    kept = recorder.record(lambda: torch.ones(1))
+
+    def body() -> torch.Tensor:
+        if next(runs) == WARM_UPS:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return torch.ones(1)
+
+    with pytest.raises(RuntimeError, match="not permitted"):
+        recorder.record(body)
+    for _ in range(2):
+        recorder.record(lambda: torch.ones(1))
+        gc.collect()
+    assert len(seen.pools[0, 1]) == 1
+    assert len(seen.pools[0, 2]) == 1  # the first graph of the pool in use, and no other
+    kept.replay()

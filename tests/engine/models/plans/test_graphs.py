@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import engine.models.plans.graphs as graphs_module
+from engine.bounds import MOST_DRAFTED
 from engine.cache import BLOCK, KVCache
 from engine.loading import LoadedModel, load_model, make_drafter
 from engine.models.blocks import BlockStack
@@ -35,7 +36,7 @@ def new_plan(recorder: Recorder | None = None, dtype: torch.dtype = DOUBLE) -> G
 
 def loaded(folder: Path, plan: GraphPlan) -> LoadedModel:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.loading.choose_plan", lambda *_: plan)
+        patch.setattr("engine.loading.choose_plan", lambda *_, **__: plan)
         return load_model(folder, device="cpu")
 
 
@@ -208,6 +209,10 @@ def test_a_stack_works_on_any_thread(target: LoadedModel, plan: GraphPlan) -> No
         ((1,), True, WIDTHS[1:]),
         ((1,), False, None),  # attention hangs on the width
         ((1, 2, 3, 4, 5, 6), True, None),  # too wide to be padded to
+        ((6, 12), True, (1, 2, 3, 4, 5, 8, 16)),
+        ((16,), True, None),  # rounds of 13 tokens would be padded to it
+        ((32,), True, None),  # not recorded, but rounds may be so wide
+        ((40,), True, None),
     ],
 )
 def test_widths_that_round_alike_are_used_where_narrow_ones_do(
@@ -219,7 +224,14 @@ def test_widths_that_round_alike_are_used_where_narrow_ones_do(
     monkeypatch.setattr(graphs_module, "attends_alike", lambda *_: attends)
     plan, kind = new_plan(), KINDS["plain"]
     plan.stack(kind.layers(), kind.rotary())
-    plan.calibrate(lambda width: rows(16)[:width] + (width in apart))
+    probed: list[int] = []
+
+    def run(width: int) -> torch.Tensor:
+        probed.append(width)
+        return rows(64)[:width] + (width in apart)
+
+    plan.calibrate(run)
+    assert {plan.width(count) for count in range(1, MOST_DRAFTED + 2)} <= set(probed)
     assert plan.rounds_alike == (expected is not None)
     assert plan.widths == (expected or WIDTHS)
     assert plan.width(1) == plan.widths[0]

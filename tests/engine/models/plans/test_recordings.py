@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from dataclasses import replace
 
 import pytest
 import torch
 
+import engine.cache as cache_module
 import engine.models.plans.recordings as recordings_module
 from engine.cache import KVCache, PagePool
 from engine.models.plans.recordings import USES_BEFORE, Recordings, Shape
@@ -84,6 +86,58 @@ def test_what_was_recorded_on_a_store_goes_when_it_grows() -> None:
     assert use(recordings, SHAPE, other)
 
 
+def on_store(recordings: Recordings, pool: PagePool) -> weakref.ref[torch.Tensor]:
+    """Record a body that keeps a view of the store; return what tells whether that is gone."""
+    view = pool.keys[0][:, :1]
+    for _ in range(USES_BEFORE + 1):
+        if recordings.due(SHAPE, pool):
+            recordings.replay(SHAPE, pool, lambda: lambda view=view: view.sum()[None])  # type: ignore[misc]
+    recordings.recorder.made.clear()  # type: ignore[union-attr]  # the stand-in keeps them
+    return weakref.ref(view)
+
+
+def test_no_recording_keeps_a_dead_store() -> None:
+    recordings, pool, other = Recordings(Replaying()), new_pool(), new_pool()
+    view = on_store(recordings, pool)
+    on_store(recordings, other)
+    assert view() is not None
+    assert len(recordings) == 2
+    del pool
+    gc.collect()
+    assert view() is None
+    assert len(recordings) == 1
+
+
+def test_no_recording_keeps_a_store_while_a_larger_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recordings, pool, seen = Recordings(Replaying()), new_pool(), []
+    zeros = cache_module.zeros
+    for growth in range(1, 3):  # it may grow more than once, and is watched once
+        view = on_store(recordings, pool)
+        assert view() is not None
+
+        def taken(*of, view=view):  # type: ignore[no-untyped-def]  # as `zeros`
+            seen.append((view() is None, len(recordings)))
+            return zeros(*of)
+
+        monkeypatch.setattr(cache_module, "zeros", taken)
+        KVCache(pool).reserve(100 * growth * growth)
+        assert pool.generation == growth + 1
+    assert len(pool.before_growth) == 1
+    assert seen == [(True, 0)] * 4  # keys and values, twice
+
+
+def test_a_store_keeps_no_recordings() -> None:
+    recordings, pool = Recordings(Replaying()), new_pool()
+    on_store(recordings, pool)
+    gone = weakref.ref(recordings)
+    del recordings
+    gc.collect()
+    assert gone() is None
+    KVCache(pool).reserve(100)
+
+
 def test_a_new_store_with_the_name_of_a_dead_one_is_not_taken_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -92,7 +146,8 @@ def test_a_new_store_with_the_name_of_a_dead_one_is_not_taken_for_it(
     used_up(recordings, SHAPE, pool)
     del pool
     gc.collect()
-    used_up(recordings, SHAPE, new_pool())
+    pool = new_pool()
+    used_up(recordings, SHAPE, pool)
     assert recordings.made == 2
     assert len(recordings) == 1
 
