@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def target(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     folder = write_tiny_folder(tmp_path_factory.mktemp("models") / "tiny", layers=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.loading.choose_plan", lambda *_: OneDnnPlan())
+        patch.setattr("engine.loading.choose_plan", lambda *_, **__: OneDnnPlan())
         return load_model(folder, device="cpu")
 
 
