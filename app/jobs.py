@@ -58,9 +58,16 @@ SWITCH_INTERVAL_S = 0.0002  # how long a thread may keep the interpreter while a
 
 
 class EngineJobs:
-    """The loaded target and the session that keeps its caches, from one job to the next."""
+    """The loaded target and the session that keeps its caches, from one job to the next.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    device, plan
+        As in `engine.load_model`; None: the best there is.
+    """
+
+    def __init__(self, *, device: str | None = None, plan: str | None = None) -> None:
+        self._device, self._plan = device, plan
         self._target_name = ""
         self._session: Session | None = None
         self._drafters: set[str] = set()  # those that the session has
@@ -106,7 +113,11 @@ class EngineJobs:
             self._session = None  # let go first: two targets may not fit
             self._compiled_paid = _compiled_pays()
             loaded = engine.load_model(
-                target, progress=_progress(job, post), cancelled=job.cancel.is_set
+                target,
+                device=self._device,
+                plan=self._plan,
+                progress=_progress(job, post),
+                cancelled=job.cancel.is_set,
             )
             self._session = engine.Session(loaded)
             self._drafters.clear()
@@ -117,7 +128,8 @@ class EngineJobs:
         """Whether the compiled plan was built since the target was loaded, and would serve it."""
         held = session.target.info
         on_packed = held.device == "cpu" and held.plan != "compiled"
-        return on_packed and not self._compiled_paid and _compiled_pays()
+        chosen = self._plan is not None
+        return on_packed and not chosen and not self._compiled_paid and _compiled_pays()
 
     def _find_drafter(self, job: Job, session: Session, spec: str, post: Post) -> str:
         """Load a drafter and return it; where it was chosen for another target, another."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.benchmarks.stage import wait
@@ -17,12 +17,13 @@ from app.messages import EventsArrived, JobEnded, Run
 from app.worker import Lane
 from engine.control import Control
 from engine.errors import DraftscopeError
-from engine.trace.events import PrefillFinished, Round
+from engine.trace.events import PrefillFinished, Round, RunStarted
 
 if TYPE_CHECKING:
     from app.messages import Job, Reply
     from app.worker import Post
     from engine.request import RunRequest
+    from engine.trace.events import Settings
 
 USUAL_SWITCH_INTERVAL_S = 0.005  # Python's own
 
@@ -57,11 +58,24 @@ class Timing:
 
 
 class TimedJobs:
-    """The engine's jobs, which note what the last run took. One target for all ways of running."""
+    """The engine's jobs, which note what the last run took. One target for all ways of running.
 
-    def __init__(self) -> None:
-        self.jobs = EngineJobs()
+    Parameters
+    ----------
+    device, plan
+        As in `EngineJobs`.
+
+    Attributes
+    ----------
+    used
+        The settings of the last run: the lane takes another drafter where the one that was asked
+        for was made for another target. None: nothing ran.
+    """
+
+    def __init__(self, *, device: str | None = None, plan: str | None = None) -> None:
+        self.jobs = EngineJobs(device=device, plan=plan)
         self.last = Timing()
+        self.used: Settings | None = None
 
     def __call__(self, job: Job, post: Post) -> str:
         """Perform a job as the engine's lane does."""
@@ -71,6 +85,8 @@ class TimedJobs:
             if isinstance(reply, EventsArrived):
                 for event in reply.events:
                     timing.add(event)
+                    if isinstance(event, RunStarted):
+                        self.used = event.settings
             post(reply)
 
         return self.jobs(job, noting)
@@ -110,11 +126,16 @@ class BareLane:
 
 
 def command_line_run(jobs: TimedJobs, request: RunRequest) -> Timing:
-    """Run as `draftscope run` does: on the main thread, with a torch thread for each core."""
+    """Run as `draftscope run` does: on the main thread, with a torch thread for each core.
+
+    With the settings that the lane used.
+    """
     import torch
 
-    session = jobs.jobs.session
+    session, used = jobs.jobs.session, jobs.used
     assert session is not None  # another way ran before this one
+    assert used is not None
+    request = replace(request, settings=used)
     threads, timing = torch.get_num_threads(), Timing()
     torch.set_num_threads(available_cores())
     sys.setswitchinterval(USUAL_SWITCH_INTERVAL_S)

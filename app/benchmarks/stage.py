@@ -14,14 +14,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.compose import Options, Program
+from app.interrupts import Interrupts
 from app.paths import data_folder
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
@@ -30,32 +33,51 @@ if TYPE_CHECKING:
 SIZE = (1600, 1000)
 LOOK_MS = 10  # between two looks at what is waited for
 PATIENCE_S = 600.0  # a guard against hanging
-_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _FOLDERS = ("DRAFTSCOPE_CONFIG", "DRAFTSCOPE_DATA")
 _SHARED = ("models", "kernels")
 
 
 def application() -> QApplication:
-    """Return the application, without a screen where there is none."""
-    if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    """Return the application, off any screen unless `QT_QPA_PLATFORM` names another platform.
+
+    Qt ends the process where `DISPLAY` names a screen that has gone, so none is tried unasked.
+    """
+    if not os.environ.get("QT_QPA_PLATFORM"):
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     return app
 
 
+def screen_notes() -> tuple[str, ...]:
+    """Say how to paint on a screen, where nothing does."""
+    if QGuiApplication.platformName() != "offscreen":
+        return ()
+    return ("Painted offscreen; QT_QPA_PLATFORM=xcb (wayland, cocoa, windows) takes a screen.",)
+
+
 @contextmanager
-def own_folders() -> Iterator[None]:
-    """Keep settings and journals apart from the user's; models and built plans are the user's."""
+def own_folders(*, models: bool = False) -> Iterator[None]:
+    """Keep settings and journals apart from the user's; models and built plans are the user's.
+
+    Parameters
+    ----------
+    models
+        Whether nothing can be measured without the user's models.
+
+    Raises
+    ------
+    DraftscopeError
+        If they cannot be linked: journals lie in the folder of the models.
+    """
     held = {name: os.environ.get(name) for name in _FOLDERS}
     shared = [path for path in map(data_folder().joinpath, _SHARED) if path.is_dir()]
     with tempfile.TemporaryDirectory(prefix="draftscope-bench-") as scratch:
         for name in _FOLDERS:
             os.environ[name] = os.path.join(scratch, name.rpartition("_")[2].lower())
-        data_folder().mkdir(parents=True, exist_ok=True)
-        for path in shared:
-            (data_folder() / path.name).symlink_to(path.absolute(), target_is_directory=True)
         try:
+            data_folder().mkdir(parents=True, exist_ok=True)
+            _link(shared, models)
             yield
         finally:
             for name, value in held.items():
@@ -63,6 +85,18 @@ def own_folders() -> Iterator[None]:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
+
+
+def _link(shared: list[Path], needed: bool) -> None:
+    try:
+        for path in shared:
+            (data_folder() / path.name).symlink_to(path.absolute(), target_is_directory=True)
+    except OSError as fault:
+        if needed:
+            raise DraftscopeError(
+                f"The folder of the models cannot be linked ({fault.strerror}): allow links (on "
+                "Windows: developer mode), or leave the window out with --no-window."
+            ) from fault
 
 
 @contextmanager
@@ -75,6 +109,14 @@ def window(engine: Perform | None = None) -> Iterator[Program]:
         As in `Lanes`.
     """
     program = Program(application(), Options(), engine)
+    try:
+        _show_all(program)
+        yield program
+    finally:
+        program.window.close()
+
+
+def _show_all(program: Program) -> None:
     program.window.resize(*SIZE)
     program.window.show()
     program.deeds.do("view.restore")
@@ -88,10 +130,6 @@ def window(engine: Perform | None = None) -> Iterator[Program]:
     hidden = [name for name, dock in docks.items() if dock.visibleRegion().isEmpty()]
     if hidden:
         raise DraftscopeError(f"Not every panel could be opened ({', '.join(hidden)}).")
-    try:
-        yield program
-    finally:
-        program.window.close()
 
 
 def surfaces(program: Program) -> dict[str, QWidget]:
@@ -119,12 +157,29 @@ def wait(done: Callable[[], bool], what: str, *, every_ms: int = LOOK_MS) -> Non
     ------
     DraftscopeError
         If it is not so in time.
+    KeyboardInterrupt
+        If Ctrl+C or a polite kill came: raised here, since Qt swallows what its slots raise.
     """
     end = time.monotonic() + PATIENCE_S
+    interrupted: list[bool] = []
     loop, look = QEventLoop(), QTimer()
-    look.timeout.connect(lambda: loop.quit() if done() or time.monotonic() > end else None)
+    look.timeout.connect(
+        lambda: loop.quit() if interrupted or done() or time.monotonic() > end else None
+    )
     look.start(every_ms)
-    loop.exec()
+
+    def interrupt() -> None:
+        interrupted.append(True)
+        loop.quit()
+
+    interrupts = Interrupts(interrupt)
+    try:
+        loop.exec()
+    finally:
+        look.stop()
+        interrupts.end()
+    if interrupted:
+        raise KeyboardInterrupt
     if not done():
         raise DraftscopeError(f"It took too long: {what}. Nothing was measured; try again.")
 

@@ -8,10 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from PySide6.QtGui import QGuiApplication
 
 from app.benchmarks.bare import BareLane, TimedJobs, Timing, command_line_run
 from app.benchmarks.frames import Frames
-from app.benchmarks.stage import application, own_folders, settle, surfaces, wait, window
+from app.benchmarks.stage import (
+    application,
+    own_folders,
+    screen_notes,
+    settle,
+    surfaces,
+    wait,
+    window,
+)
+from app.viewmodels.prompt import replaced_words
 from engine.benchmarks.figures import Ratio, Spread, ratio, spread
 from engine.benchmarks.header import Header, Setting, header
 from engine.benchmarks.measuring import in_turn, silent
@@ -63,13 +73,18 @@ def measure(
     drafter: str = "head",
     *,
     k: int = 3,
-    temperature: float = 0.7,
+    temperature: float = 0.0,
     max_new_tokens: int = 192,
     prompt: str = "",
     repeats: int = 7,
+    device: str | None = None,
+    plan: str | None = None,
     progress: Progress = silent,
 ) -> WindowReport:
     """Run watched, unwatched and on the command line, in turn.
+
+    Greedy unless asked: drawn texts may differ with the number of threads. A drafter that was made
+    for another target is replaced as the window does it, in all three ways; the header says so.
 
     Raises
     ------
@@ -78,14 +93,16 @@ def measure(
     """
     request = RunRequest(
         prompt=prompt or PROMPT,
-        settings=Settings(drafter=drafter, k=k, temperature=temperature),
+        settings=Settings(
+            drafter=drafter, k=0 if drafter == "none" else k, temperature=temperature
+        ),
         max_new_tokens=max_new_tokens,
         ignore_end_tokens=True,
         probes=False,  # they would stand in the wall times
     )
     application()
-    jobs = TimedJobs()
-    with own_folders(), window(jobs) as program:
+    jobs = TimedJobs(device=device, plan=plan)
+    with own_folders(models=True), window(jobs) as program:
         frames = Frames(surfaces(program), tick_ms=20)  # hardly felt by the engine
         bare = BareLane(jobs)
         ways = {
@@ -97,17 +114,28 @@ def measure(
             taken = _in_turn(program, ways, repeats, progress)
         finally:
             bare.close()
-        asked: dict[str, Setting] = {
-            "drafter": drafter,
-            "k": k,
-            "temperature": temperature,
-            "max_new_tokens": max_new_tokens,
-            "repeats": repeats,
-        }
-        session = jobs.jobs.session
-        assert session is not None  # something ran
-        head = header("window", settings=asked, target=session.target)
-        return _report(head, taken, frames)
+        return _report(_header(jobs, request, repeats), taken, frames)
+
+
+def _header(jobs: TimedJobs, request: RunRequest, repeats: int) -> Header:
+    """Describe what ran: the settings are those that the lane used."""
+    session, used = jobs.jobs.session, jobs.used
+    assert session is not None  # something ran
+    assert used is not None
+    settings: dict[str, Setting] = {
+        "drafter": used.drafter,
+        "k": used.k,
+        "temperature": used.temperature,
+        "max_new_tokens": request.max_new_tokens,
+        "end_tokens": "ignored",
+        "prompt": request.prompt,
+        "repeats": repeats,
+        "screen": QGuiApplication.platformName(),
+    }
+    head = header("window", settings=settings, target=session.target)
+    asked = request.settings.drafter
+    replaced = () if used.drafter == asked else (replaced_words(asked, used.drafter),)
+    return msgspec.structs.replace(head, notes=(*head.notes, *replaced, *screen_notes()))
 
 
 def _in_turn(

@@ -13,6 +13,7 @@ import msgspec
 
 from app.cli.bench_table import BENCHMARKS
 from app.cli.progress import ProgressLine
+from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     import argparse
@@ -54,9 +55,7 @@ def heading(header: Header) -> str:
     """Write on what, with what and how it was measured."""
     model = ", ".join(part for part in (header.target, header.device) if part)
     plan = f"; {header.plan} plan ({header.dtype})" if header.plan else ""
-    settings = "; ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in header.settings.items()
-    )
+    settings = settings_words(header)
     busy = "" if header.load is None else f"; load {header.load:g} before the start"
     lines = [
         f"{header.benchmark}: {model}{plan}" if model else header.benchmark,
@@ -68,6 +67,18 @@ def heading(header: Header) -> str:
     return "\n".join([*lines, *([settings] if settings else []), *header.notes])
 
 
+def settings_words(header: Header) -> str:
+    """Write what was asked for in one line."""
+    return "; ".join(f"{name.replace('_', ' ')} {value}" for name, value in header.settings.items())
+
+
 def _named(place: str) -> Any:  # each benchmark has a report and options of its own
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ImportError as fault:
+        if not module.startswith("app.benchmarks."):
+            raise
+        raise DraftscopeError(
+            f"PySide6's part for windows cannot be loaded here ({fault}): install what is missing."
+        ) from fault

@@ -117,6 +117,7 @@ def _round_anatomy(parser: argparse.ArgumentParser) -> None:
 
 def _overhead(parser: argparse.ArgumentParser) -> None:
     _rounds(parser, repeats=9, drafters=["none", "ngram", "head"])
+    parser.set_defaults(drafter=None)  # those, but no head where it was made for another target
     parser.add_argument(
         "--no-window", dest="window", action="store_false", help="measure the engine's half alone"
     )

@@ -18,14 +18,16 @@ from engine.benchmarks.header import Header, header, listed
 from engine.benchmarks.measuring import Progress, in_turn, silent
 from engine.benchmarks.rounds import PROMPT, Timed, in_lockstep
 from engine.check.pair import load_drafters
+from engine.errors import DraftscopeError
 from engine.loading import load_model
 from engine.request import RunRequest
 from engine.session import Session
 from engine.trace.events import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+USUAL = ("none", "ngram", "head")
 TOP_N = 8  # rows kept of each law, as a run does by default
 
 
@@ -53,7 +55,7 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
 def measure(
     *,
     target: str,
-    drafter: Sequence[str],
+    drafter: Sequence[str] | None = None,
     k: int = 4,
     temperature: float = 0.0,
     max_new_tokens: int = 48,
@@ -63,9 +65,21 @@ def measure(
     plan: str | None = None,
     progress: Progress = silent,
 ) -> Overhead:
-    """Load what is named and measure it with each drafter."""
+    """Load what is named and measure it with each drafter.
+
+    Parameters
+    ----------
+    drafter
+        Names; None: the usual ones, without the head where it was made for another target.
+
+    Raises
+    ------
+    DraftscopeError
+        If something cannot be loaded, or a run has but one round.
+    """
     loaded = load_model(target, device=device, plan=plan, progress=progress)
     sessions = (Session(loaded), Session(loaded))
+    drafter, notes = _fitting(sessions[0]) if drafter is None else (drafter, ())
     for session in sessions:  # each with drafters of its own
         load_drafters(session, [one for one in drafter if one != "none"], progress=progress)
     about = header(
@@ -80,35 +94,62 @@ def measure(
             "repeats": repeats,
         },
     )
-    observed: dict[str, list[list[Timed]]] = {spec: [] for spec in drafter}
-    unobserved: dict[str, list[list[Timed]]] = {spec: [] for spec in drafter}
-    done, total = 0, (repeats + 1) * len(drafter)
+    requests = {
+        spec: RunRequest(
+            prompt=prompt or PROMPT,
+            settings=Settings(drafter=spec, k=0 if spec == "none" else k, temperature=temperature),
+            max_new_tokens=max_new_tokens,
+            probes=False,
+            top_n=TOP_N,
+        )
+        for spec in drafter
+    }
+    taken = _side_by_side(sessions, requests, repeats, progress)
+    return Overhead(
+        header=msgspec.structs.replace(about, notes=(*about.notes, *notes)),
+        drafters=tuple(
+            compare(spec, requests[spec].settings.k, *runs) for spec, runs in taken.items()
+        ),
+    )
+
+
+def _side_by_side(
+    sessions: tuple[Session, Session],
+    requests: Mapping[str, RunRequest],
+    repeats: int,
+    progress: Progress,
+) -> dict[str, tuple[list[list[Timed]], list[list[Timed]]]]:
+    """Decode each request with observation and without, once a repeat, in turn."""
+    taken: dict[str, tuple[list[list[Timed]], list[list[Timed]]]] = {
+        spec: ([], []) for spec in requests
+    }
+    done, total = 0, (repeats + 1) * len(requests)
     for repeat in range(-1, repeats):
-        for spec in in_turn(tuple(drafter), repeat):
+        for spec in in_turn(tuple(requests), repeat):
             progress(done, total, "Decoding, observed and not")
-            request = RunRequest(
-                prompt=prompt or PROMPT,
-                settings=Settings(
-                    drafter=spec, k=0 if spec == "none" else k, temperature=temperature
-                ),
-                max_new_tokens=max_new_tokens,
-                probes=False,
-                top_n=TOP_N,
-            )
+            request = requests[spec]
             runs = in_lockstep(
                 list(zip(sessions, (request, replace(request, top_n=0)), strict=True))
             )
+            if min(map(len, runs)) < 2:
+                raise DraftscopeError(
+                    f"There are too few rounds to compare with the drafter {spec}: raise "
+                    "--max-new-tokens."
+                )
             if repeat >= 0:  # the repeat before all others warms up
-                observed[spec].append(runs[0][1:])  # a first round waits for the drafter
-                unobserved[spec].append(runs[1][1:])
+                for kept, run in zip(taken[spec], runs, strict=True):
+                    kept.append(run[1:])  # a first round waits for the drafter
             done += 1
-    return Overhead(
-        header=about,
-        drafters=tuple(
-            compare(spec, 0 if spec == "none" else k, observed[spec], unobserved[spec])
-            for spec in drafter
-        ),
-    )
+    return taken
+
+
+def _fitting(session: Session) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the usual drafters that fit the target, and notes on those that do not."""
+    try:
+        load_drafters(session, ["head"])
+    except DraftscopeError as fault:
+        return tuple(one for one in USUAL if one != "head"), (f"Without the head: {fault}",)
+    return USUAL, ()
 
 
 def compare(

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -17,6 +18,7 @@ from app.benchmarks.gui import CACHED, open_long_trace, stream
 from app.benchmarks.gui import measure as measure_gui
 from app.benchmarks.window import BARE, COMMAND_LINE, WATCHED, measure
 from app.cli import bench_gui
+from app.paths import data_folder
 from app.ticking import LIVE_TICK_MS
 from engine.errors import DraftscopeError
 
@@ -91,23 +93,22 @@ def test_an_interrupt_leaves_the_wait_and_nothing_behind() -> None:
 
 
 def test_models_that_cannot_be_linked_matter_only_where_they_are_needed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(1314, "a privilege is missing")
 
-    monkeypatch.setenv("DRAFTSCOPE_DATA", str(tmp_path))
-    (tmp_path / "models").mkdir()
+    before = data_folder()
+    (before / "models").mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(Path, "symlink_to", refuse)
     with stage.own_folders():
-        assert os.environ["DRAFTSCOPE_DATA"] != str(tmp_path)
+        assert data_folder() != before
     with (
         pytest.raises(DraftscopeError, match=r"a privilege is missing.*--no-window"),
         stage.own_folders(models=True),
     ):
         pass
-    assert os.environ["DRAFTSCOPE_DATA"] == str(tmp_path)
-    monkeypatch.delenv("DRAFTSCOPE_DATA")
+    assert data_folder() == before
 
 
 def test_no_screen_is_tried_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +122,8 @@ def test_no_screen_is_tried_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_report_says_that_the_trace_was_just_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = stream(tokens_per_second=200.0, seconds=0.1)
-    monkeypatch.setattr("app.benchmarks.gui.stream", lambda *_: seen)
+    streamed = SimpleNamespace(platform="offscreen")
+    monkeypatch.setattr("app.benchmarks.gui.stream", lambda *_: streamed)
     monkeypatch.setattr("app.benchmarks.gui.open_long_trace", lambda _: None)
     assert CACHED in measure_gui(rounds=1).header.notes
     assert CACHED not in measure_gui(rounds=0).header.notes

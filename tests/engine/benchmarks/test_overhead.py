@@ -10,6 +10,7 @@ import pytest
 from engine.benchmarks import overhead
 from engine.benchmarks.overhead import compare, measure
 from engine.benchmarks.rounds import Timed, in_lockstep
+from engine.errors import DraftscopeError
 from tests.engine.benchmarks.test_round_anatomy import timed
 from tests.tiny_model import write_tiny_folder
 
@@ -74,3 +75,17 @@ def test_observation_is_the_only_difference(
     for observed, unobserved in asked:
         assert (observed.top_n, unobserved.top_n) == (8, 0)
         assert replace(observed, top_n=0) == unobserved
+
+
+def test_a_run_of_one_round_is_refused(tmp_path: Path) -> None:
+    folder = str(write_tiny_folder(tmp_path / "tiny", endless=True))
+    with pytest.raises(DraftscopeError, match=r"too few rounds.*--max-new-tokens"):
+        measure(target=folder, drafter=["none"], max_new_tokens=1, repeats=1, device="cpu")
+
+
+def test_the_usual_drafters_leave_out_a_head_that_does_not_fit(tmp_path: Path) -> None:
+    folder = str(write_tiny_folder(tmp_path / "tiny", endless=True))
+    report = measure(target=folder, max_new_tokens=10, repeats=1, device="cpu", plan="eager")
+    assert [one.drafter for one in report.drafters] == ["none", "ngram"]
+    assert report.header.settings["drafters"] == "none, ngram"
+    assert any(note.startswith("Without the head: ") for note in report.header.notes)
