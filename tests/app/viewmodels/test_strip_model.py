@@ -20,6 +20,7 @@ from engine.trace.events import (
     RunStarted,
 )
 from tests.app.opened import opened, write_trace
+from tests.app.texts import run_of
 from tests.traces import make_trace
 
 
@@ -167,19 +168,33 @@ def test_source_of_a_copy_is_found():
     assert model.source(TokenRef(0, CLOSING_SLOT)) is None
 
 
-def test_a_round_that_cannot_be_read_back_has_no_source_and_stops_no_refresh(tmp_path):
+def test_a_round_that_cannot_be_read_back_has_no_source(tmp_path):
     events = make_trace(rounds=40, temperature=0.0, drafter="ngram")
     path = write_trace(tmp_path / "t.jsonl", events)
     document = opened(path)
     path.write_bytes(b"")
-    presentation = Presentation(document)
-    model = StripModel(document, presentation)
-    presentation.seek(99)
-    model.refresh()
-    assert [chip.ref for chip in model.chips] == expected_at_the_end(Document(events))
+    model = StripModel(document, Presentation(document))
     index = next(one.index for one in events if isinstance(one, Round) and one.match is not None)
     assert model.source(TokenRef(index, 0)) is None
     assert document.rounds.read == 1  # it was tried
+
+
+def test_where_a_stop_string_cut_is_not_marked_if_it_cannot_be_read_back(tmp_path):
+    events = run_of([b"a", b"b"], [b"c", b"de"], stops=["d"], reason=FinishReason.STOP_STRING)
+    path = write_trace(tmp_path / "t.jsonl", events)
+    there, document = Document(events), opened(path)
+    path.write_bytes(b"")
+    cuts, refs = [], []
+    for one in (there, document):
+        presentation = Presentation(one)
+        model = StripModel(one, presentation)
+        presentation.seek(99)
+        model.refresh()
+        cuts.append([chip.cut for chip in model.chips if chip.cut is not None])
+        refs.append([chip.ref for chip in model.chips])
+    assert cuts[0]
+    assert cuts[1] == []
+    assert refs[0] == refs[1]
 
 
 def test_new_run_replaces_the_old_one():
