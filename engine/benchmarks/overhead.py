@@ -16,7 +16,7 @@ import msgspec
 from engine.benchmarks.figures import Ratio, Spread, ratio, spread
 from engine.benchmarks.header import Header, header, listed
 from engine.benchmarks.measuring import Progress, in_turn, silent
-from engine.benchmarks.rounds import PROMPT, Timed, in_lockstep
+from engine.benchmarks.rounds import PROMPT, Timed, check_enough, in_lockstep
 from engine.check.pair import load_drafters
 from engine.errors import DraftscopeError
 from engine.loading import load_model
@@ -131,11 +131,8 @@ def _side_by_side(
             runs = in_lockstep(
                 list(zip(sessions, (request, replace(request, top_n=0)), strict=True))
             )
-            if min(map(len, runs)) < 2:
-                raise DraftscopeError(
-                    f"There are too few rounds to compare with the drafter {spec}: raise "
-                    "--max-new-tokens."
-                )
+            for run in runs:
+                check_enough(run, spec)
             if repeat >= 0:  # the repeat before all others warms up
                 for kept, run in zip(taken[spec], runs, strict=True):
                     kept.append(run[1:])  # a first round waits for the drafter

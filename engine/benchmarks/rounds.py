@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from engine.benchmarks.measuring import Name, Progress, in_turn, silent
+from engine.errors import DraftscopeError
 from engine.session import raise_failure
 from engine.trace.events import Round
 
@@ -73,6 +74,11 @@ def run_in_turn(
     dict
         For each name a list of runs, in the order of the repeats, without each run's first round:
         that one waits for what a drafter makes of the prompt.
+
+    Raises
+    ------
+    DraftscopeError
+        If a run has no second round.
     """
     names = tuple(requests)
     runs: dict[Name, list[list[Timed]]] = {name: [] for name in names}
@@ -81,7 +87,17 @@ def run_in_turn(
         for name in in_turn(names, repeat):
             progress(done, (repeats + 1) * len(names), "Decoding")
             found = timed_rounds(session, requests[name])
+            check_enough(found, requests[name].settings.drafter)
             if repeat >= 0:
                 runs[name].append(found[1:])
             done += 1
     return runs
+
+
+def check_enough(rounds: Sequence[Timed], drafter: str) -> None:
+    """Raise a DraftscopeError for a run without a second round: there is nothing to compare."""
+    if len(rounds) < 2:
+        raise DraftscopeError(
+            f"There are too few rounds to compare with the drafter {drafter}: raise "
+            "--max-new-tokens."
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import RunRequest, Session, Settings, load_model
+from engine import DraftscopeError, RunRequest, Session, Settings, load_model
 from engine.benchmarks import rounds as rounds_module
 from engine.benchmarks.round_anatomy import PHASES, measure, parts_of
 from engine.benchmarks.rounds import Timed, in_lockstep, run_in_turn, timed_rounds
@@ -94,6 +94,15 @@ def test_drafters_run_in_turn_and_each_runs_first_round_is_dropped(
     assert ran == ["look-up", "plain", "plain", "look-up", "look-up", "plain"]
     walls = {name: [[one.wall_ns for one in run] for run in runs] for name, runs in found.items()}
     assert walls == {"none": [[3], [6]], "ngram": [[4], [5]]}  # the warm-up's are not there
+
+
+def test_a_run_of_one_round_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    target = load_model(write_tiny_folder(tmp_path / "tiny"), device="cpu")
+    short = RunRequest(
+        prompt="a", settings=Settings(drafter="none", k=0, temperature=0.0), max_new_tokens=1
+    )
+    with pytest.raises(DraftscopeError, match=r"too few rounds.*--max-new-tokens"):
+        run_in_turn(Session(target), {"none": short}, 1)
 
 
 def test_every_drafter_is_taken_apart(tmp_path: Path) -> None:
