@@ -87,7 +87,7 @@ def run_in_turn(
         for name in in_turn(names, repeat):
             progress(done, (repeats + 1) * len(names), "Decoding")
             found = timed_rounds(session, requests[name])
-            check_enough(found, requests[name].settings.drafter)
+            check_enough(found, str(name))
             if repeat >= 0:
                 runs[name].append(found[1:])
             done += 1
