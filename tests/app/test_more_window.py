@@ -129,7 +129,7 @@ def test_the_panel_follows_each_session_that_is_opened_until_a_prompt_is_typed(
     def opened(path: Path) -> tuple[str, float]:
         program.sessions.open(path)
         wait_until(lambda: program.desk.document.started.prompt == path.stem)  # type: ignore[union-attr]  # one is on show
-        wait_until(lambda: not program.desk.state.busy)
+        wait_until(lambda: not program.desk.state.opening)  # the whole file is read
         state = program.prompt.state
         return state.prompt, round(state.more.repetition_penalty, 6)
 
