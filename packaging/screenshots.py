@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine.models.native.build import library_path  # noqa: E402  # after the path
 from engine.models.registry import DEFAULT_MODEL, models_folder, resolve  # noqa: E402  # after the path
 
 if TYPE_CHECKING:
@@ -33,10 +34,13 @@ PATIENCE_S = 240
 def isolate(folder: Path) -> None:
     """Use settings and journals of this call only; the model is the user's own."""
     model = resolve(DEFAULT_MODEL)
+    kernels = library_path().parent  # the compiled plan, where it was built
     os.environ["DRAFTSCOPE_DATA"] = str(folder / "data")
     os.environ["DRAFTSCOPE_CONFIG"] = str(folder / "config")
     models_folder().mkdir(parents=True)
     (models_folder() / model.name).symlink_to(model)
+    if kernels.is_dir():
+        library_path().parent.symlink_to(kernels)
 
 
 def wait(app: QApplication, done: Callable[[], bool]) -> None:
