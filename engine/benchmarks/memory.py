@@ -14,9 +14,9 @@ import msgspec
 from engine.benchmarks.header import Header, header
 from engine.benchmarks.measuring import Progress, silent
 from engine.benchmarks.memory_probe import Ask, Stages
+from engine.benchmarks.runnable import runnable
 from engine.errors import DraftscopeError
 from engine.loading import choose_device
-from engine.models.plans.choice import PLANS, choose_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,20 +67,13 @@ def measure(
     """Load the target under one plan, or under every plan, each in a fresh process."""
     where = choose_device(device)
     about = header("memory", device=where, settings={"target": target, "context": context})
-    names = PLANS if plan is None else (plan,)
-    found, left_out = [], []
+    names, left_out = runnable(plan, where)
+    found = []
     for done, name in enumerate(names):
         progress(done, len(names), f"Loading in a process of its own, {name} plan")
-        try:
-            choose_plan(name, where)
-        except DraftscopeError as reason:
-            if plan is not None:
-                raise
-            left_out.append(f"{name}: {reason}")
-            continue
         ask = Ask(target=target, device=device, plan=name, context=context)
         found.append(plan_memory(name, (run or in_a_process)(ask)))
-    return Memory(header=about, target_ratio=TARGET, plans=tuple(found), left_out=tuple(left_out))
+    return Memory(header=about, target_ratio=TARGET, plans=tuple(found), left_out=left_out)
 
 
 def in_a_process(ask: Ask) -> Stages:

@@ -17,11 +17,11 @@ from engine.benchmarks.figures import Ratio, Spread, ratio, spread
 from engine.benchmarks.header import Header, header, listed
 from engine.benchmarks.limits import Limits, measure_limits
 from engine.benchmarks.measuring import Progress, interleaved, silent, timed
+from engine.benchmarks.runnable import runnable
 from engine.benchmarks.work import Work, work_of
 from engine.cache import KVCache
 from engine.errors import DraftscopeError
 from engine.loading import choose_device, load_model
-from engine.models.plans.choice import PLANS, choose_plan
 from engine.prefill import feed
 
 if TYPE_CHECKING:
@@ -85,16 +85,10 @@ def measure(
             "contexts": listed(contexts),
         },
     )
+    names, left_out = runnable(plan, where)
     limits = measure_limits(where, progress=progress)
-    found, left_out = [], []
-    for name in PLANS if plan is None else (plan,):
-        try:
-            choose_plan(name, where)
-        except DraftscopeError as reason:
-            if plan is not None:
-                raise
-            left_out.append(f"{name}: {reason}")
-            continue
+    found = []
+    for name in names:
         loaded = load_model(target, device=device, plan=name, progress=progress)
         passes = measure_passes(
             loaded.transformer,
@@ -107,7 +101,7 @@ def measure(
         found.append(PlanCost(plan=name, dtype=loaded.info.dtype, passes=passes))
         del loaded
         gc.collect()  # one plan's weights at a time
-    return PassCost(header=about, limits=limits, plans=tuple(found), left_out=tuple(left_out))
+    return PassCost(header=about, limits=limits, plans=tuple(found), left_out=left_out)
 
 
 @torch.inference_mode()

@@ -186,8 +186,6 @@ int64_t all_parts(const Shape& shape, int64_t n, int64_t first) {
 
 extern "C" {
 
-int64_t draftscope_lanes() { return LANES; }
-
 // Bytes of one weight as it is packed.
 int64_t draftscope_packed_bytes(int64_t out, int64_t in) {
   return (out + GROUP - 1) / GROUP * GROUP * in * sizeof(uint16_t);

@@ -6,42 +6,30 @@ one. Knows oneDNN's operations as torch has them; for which processor is `choice
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
 
-from engine.models.blocks import BlockStack
+from engine.models.plans.padded import PaddedPlan
 from engine.models.plans.product import Product
-from engine.models.plans.widths import WIDEST_PROBED, alike, padded
-from engine.scans import TorchScans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from torch import Tensor
 
-    from engine.models.blocks import Block
-    from engine.models.plans.protocol import Linear, Stack
-    from engine.models.rotary import Rotary
-    from engine.scans import Scans
+    from engine.models.plans.protocol import Linear
 
 ROWS = 8  # that the layout is chosen for: nearly flat from 1 to 16 rows, and right for any number
 
 
 @dataclass
-class OneDnnPlan:
+class OneDnnPlan(PaddedPlan):
     """oneDNN with float32 weights in the layout that it likes best."""
 
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    dtype: torch.dtype = torch.float32
     name: str = "packed"
     description: str = "float32 weights, packed by oneDNN"
-    rounds_alike: bool = True  # at the widths that passes are padded to
-    scans: Scans = field(default_factory=TorchScans)
-    widths: tuple[int, ...] = (WIDEST_PROBED,)  # until calibrated: the one alike to itself
 
     @staticmethod
     def available() -> bool:
@@ -58,18 +46,6 @@ class OneDnnPlan:
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float32."""
         return weight.float()
-
-    def stack(self, blocks: Sequence[Block], rotary: Rotary) -> Stack:
-        """Run layer after layer."""
-        return BlockStack(blocks, rotary)
-
-    def width(self, rows: int) -> int:
-        """Return the next width whose rows round as those of every other such width."""
-        return padded(rows, self.widths)
-
-    def calibrate(self, run: Callable[[int], Tensor]) -> None:
-        """Keep the widths at which shared rows come out bit for bit as in the widest pass."""
-        self.widths = alike(run, range(1, WIDEST_PROBED + 1))
 
 
 def _packed(weight: Tensor) -> Tensor:

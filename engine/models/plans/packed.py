@@ -6,38 +6,27 @@ whose rows round alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
-from engine.models.blocks import BlockStack
 from engine.models.plans.float16 import check_float16
+from engine.models.plans.padded import PaddedPlan
 from engine.models.plans.product import Product
-from engine.models.plans.widths import WIDEST_PROBED, alike, padded
-from engine.scans import TorchScans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from torch import Tensor
 
-    from engine.models.blocks import Block
-    from engine.models.plans.protocol import Linear, Stack
-    from engine.models.rotary import Rotary
-    from engine.scans import Scans
+    from engine.models.plans.protocol import Linear
 
 
 @dataclass
-class PackedPlan:
+class PackedPlan(PaddedPlan):
     """FBGEMM with float16 weights and float32 sums, on x86."""
 
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    dtype: torch.dtype = torch.float32
     name: str = "packed"
     description: str = "float16 weights, float32 sums"
-    rounds_alike: bool = True  # at the widths that passes are padded to
-    scans: Scans = field(default_factory=TorchScans)
     # until calibrated: the widths measured alike on every processor so far
     widths: tuple[int, ...] = (3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 33)
 
@@ -58,15 +47,3 @@ class PackedPlan:
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float16, as the head that may be tied to it."""
         return weight.to(torch.float16)
-
-    def stack(self, blocks: Sequence[Block], rotary: Rotary) -> Stack:
-        """Run layer after layer."""
-        return BlockStack(blocks, rotary)
-
-    def width(self, rows: int) -> int:
-        """Return the next width whose rows round as those of every other such width."""
-        return padded(rows, self.widths)
-
-    def calibrate(self, run: Callable[[int], Tensor]) -> None:
-        """Keep the widths at which shared rows come out bit for bit as in the widest pass."""
-        self.widths = alike(run, range(1, WIDEST_PROBED + 1))

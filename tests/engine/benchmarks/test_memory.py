@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine import DraftscopeError, load_model
-from engine.benchmarks import memory
+from engine.benchmarks import runnable
 from engine.benchmarks.memory import in_a_process, measure, plan_memory
 from engine.benchmarks.memory_probe import Ask, Reading, Stages, high_water, read_status
 from engine.benchmarks.work import kept_bytes
@@ -76,7 +76,7 @@ def test_ratios_are_of_the_gpus_memory_where_the_weights_are_there() -> None:
 
 
 def test_each_plan_is_probed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PLANS", ("eager", "unheard-of"))
+    monkeypatch.setattr(runnable, "PLANS", ("eager", "unheard-of"))
     asked: list[Ask] = []
     report = measure(
         target="some", device="cpu", context=7, run=lambda ask: (asked.append(ask), STAGES)[1]

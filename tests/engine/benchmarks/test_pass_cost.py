@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import DraftscopeError, load_model
-from engine.benchmarks import pass_cost
+from engine.benchmarks import runnable
 from engine.benchmarks.pass_cost import PassCost, measure, measure_passes
 from tests.engine.benchmarks.test_limits_and_work import rates
 from tests.tiny_model import write_tiny_folder
@@ -43,7 +43,7 @@ def test_every_width_is_measured_at_every_context_that_fits(folder: str) -> None
 def test_every_plan_is_measured_or_said_to_be_left_out(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pass_cost, "PLANS", ("eager", "unheard-of"))  # a build would take long
+    monkeypatch.setattr(runnable, "PLANS", ("eager", "unheard-of"))  # a build would take long
     report = measured(folder, contexts=(8,))
     assert [plan.plan for plan in report.plans] == ["eager"]
     (line,) = report.left_out
