@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.repetition import TIMES, repeated
 from engine.training.batched import STEP, BatchCache
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 SEQUENCES = 128  # at once: on two cores 128 give 1.3 times the tokens per second of 32
 REFILL = 8  # free places that are filled together
-LONGEST_PERIOD = 48  # tokens: a stretch that long said a third time ends the text
-_TIMES = 3
 
 
 @dataclass(frozen=True)
@@ -161,22 +160,7 @@ def _finished(place: _Place, ends: frozenset[int], longest: int) -> Answer | Non
     drawn = place.tokens[len(prompt.tokens) :]
     period = repeated(drawn)
     if period:  # the first time is kept
-        return Answer(prompt, tuple(drawn[: len(drawn) - (_TIMES - 1) * period]), repeats=True)
+        return Answer(prompt, tuple(drawn[: len(drawn) - (TIMES - 1) * period]), repeats=True)
     if drawn[-1] in ends or len(drawn) >= prompt.limit or length >= longest:
         return Answer(prompt, tuple(drawn))
     return None
-
-
-def repeated(drawn: list[int], longest: int = LONGEST_PERIOD) -> int:
-    """Return the period of a text whose end says one stretch three times; 0 for none.
-
-    Stretches of fewer than eight tokens count once they fill 24, since a table or a list may well
-    say a short thing three times.
-    """
-    for period in range(1, longest + 1):
-        span = max(_TIMES * period, 24)
-        if span > len(drawn):
-            return 0
-        if drawn[-1] == drawn[-1 - period] and drawn[-span + period :] == drawn[-span:-period]:
-            return period
-    return 0
