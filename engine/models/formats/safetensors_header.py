@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEADER_LIMIT = 100_000_000  # bytes; the limit of the safetensors package itself
 MOST_DIMENSIONS = 8
+METADATA = "__metadata__"
 TYPE_BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 
 
@@ -33,9 +34,22 @@ class StoredTensor:
     end: int
 
 
+@dataclass(frozen=True)
+class Header:
+    """A checked header: the tensors, and what the file says of itself."""
+
+    tensors: dict[str, StoredTensor]
+    metadata: dict[str, str]  # of "__metadata__"; empty where there is none, or one of no texts
+
+
 def read_safetensors_header(
     path: Path, types: Mapping[str, int] = TYPE_BYTES
 ) -> dict[str, StoredTensor]:
+    """Read and check a header, and return its tensors; see `read_header`."""
+    return read_header(path, types).tensors
+
+
+def read_header(path: Path, types: Mapping[str, int] = TYPE_BYTES) -> Header:
     """Read and check a header; no tensor is read.
 
     Parameters
@@ -72,9 +86,7 @@ def read_safetensors_header(
     return _entries(path, content, size, types)
 
 
-def _entries(
-    path: Path, content: bytes, size: int, types: Mapping[str, int]
-) -> dict[str, StoredTensor]:
+def _entries(path: Path, content: bytes, size: int, types: Mapping[str, int]) -> Header:
     try:
         pairs = json.loads(content, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError):
@@ -83,14 +95,23 @@ def _entries(
         raise _damaged(path, "a header that is not JSON")
     base = 8 + len(content)
     entries: dict[str, StoredTensor] = {}
+    metadata: dict[str, str] = {}
     for name, entry in pairs:
-        if name == "__metadata__":
+        if name == METADATA:
+            metadata = _texts(entry)
             continue
         if name in entries:
             raise _damaged(path, f"the tensor {short(name)} twice")
         entries[name] = _entry(path, short(name), entry, base, types)
     _check_spans(path, entries, base, size)
-    return entries
+    return Header(entries, metadata)
+
+
+def _texts(entry: Any) -> dict[str, str]:
+    """Return what a file says of itself, where that is texts; whoever needs it says what lacks."""
+    if not isinstance(entry, _Pairs) or not all(isinstance(text, str) for _, text in entry):
+        return {}
+    return dict(entry)
 
 
 class _Pairs(list[tuple[str, Any]]):
