@@ -20,7 +20,7 @@ def asset(*parts: str) -> Path:
     Parameters
     ----------
     *parts
-        Names below `assets`, one a level: `asset("drafters", "head-spike.safetensors")`.
+        Names below `assets`, one a level: `asset("drafters", "head.safetensors")`.
 
     Raises
     ------

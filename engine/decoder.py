@@ -144,7 +144,7 @@ class Decoder:
         self._phases.begin()
         draft = self._propose(position)
         self._phases.next()
-        hidden, logits = self._verify(draft)
+        states, logits = self._verify(draft)
         self._phases.next()
         judged = self._accept(draft, logits, position)
         drafting, verify, accepting = self._phases.end()
@@ -152,7 +152,7 @@ class Decoder:
         look = self._look(judged)
         peak = CacheReading.of(sequence.cache), CacheReading.of(own)
         moments.append(time.perf_counter_ns())
-        emission = self._commit(judged, hidden)
+        emission = self._commit(judged, states)
         moments.append(time.perf_counter_ns())
         laws = self._observe(judged, emission, look)
         moments.append(time.perf_counter_ns())
@@ -208,21 +208,21 @@ class Decoder:
     def _context(self) -> Context:
         sequence = self.sequence
         seen = sequence.seen_by(self.choice.sampling)
-        return Context(sequence.tokens, sequence.hidden, sequence.cache, seen)
+        return Context(sequence.tokens, sequence.hidden, sequence.cache, seen, sequence)
 
     def _verify(self, draft: Proposal | QueuedRound) -> tuple[Tensor, Tensor]:
-        """Run the round's one pass; hidden rows [k+1, D] and logits [k+1, V]."""
+        """Run the round's one pass; states [k+1, D or more] and logits [k+1, V]."""
         sequence = self.sequence
         waiting = sequence.tokens[sequence.cache.length :]
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
         if isinstance(draft, QueuedRound):
-            hidden = sequence.model.forward(draft.ids, sequence.cache, draft.proposal.lower)
-            return hidden, sequence.model.logits(hidden)
+            states = sequence.forward(draft.ids, draft.proposal.lower)
+            return states, sequence.model.logits(sequence.last(states))
         ids = [*waiting, *draft.tokens]
-        hidden = sequence.model.forward(ids, sequence.cache, draft.lower)
-        logits = sequence.model.logits(hidden)
+        states = sequence.forward(ids, draft.lower)
+        logits = sequence.model.logits(sequence.last(states))
         settle(logits.device)  # draft and accept end with reading a number, this phase does not
-        return hidden, logits
+        return states, logits
 
     def _accept(self, draft: Proposal | QueuedRound, logits: Tensor, position: int) -> Judged:
         try:
@@ -263,11 +263,11 @@ class Decoder:
         scores = adjusted(logits, sampling, seen, draft.proposal.ids)
         return draft.judge(logits, scores, sampling, position, self._seed)
 
-    def _commit(self, judged: Judged, hidden: Tensor) -> Emission:
+    def _commit(self, judged: Judged, states: Tensor) -> Emission:
         """Add what was emitted to the text and drop from both caches what was not."""
         sequence = self.sequence
         emission = emit(judged.kept, len(sequence.tokens), self._limits, self.stream)
-        sequence.commit(emission.tokens, hidden)
+        sequence.commit(emission.tokens, states)
         if self.choice.drafter is not None:
             self.choice.drafter.observe(sequence.tokens)
         self.reason = emission.reason

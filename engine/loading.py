@@ -8,20 +8,25 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 import torch
 
-from engine.assets import asset
 from engine.drafters.early import EarlyExitDrafter
-from engine.drafters.head import HeadDrafter
-from engine.drafters.head_weights import load_head
-from engine.drafters.names import EARLY, usual_exit
+from engine.drafters.names import EARLY, MODEL, WAYS, is_trained, usual_exit
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
-from engine.errors import DraftscopeError, out_of_memory
+from engine.drafters.trained import make_trained
+from engine.errors import DraftscopeError, out_of_memory, short
 from engine.memory import given_back_at_once
+from engine.models.fingerprint import (
+    Fingerprint,
+    configuration_hash,
+    tokenizer_hash,
+    weights_hash,
+)
 from engine.models.formats.weights import open_checkpoint
 from engine.models.layout import count_parameters
 from engine.models.native.process import BuildCancelled
@@ -41,7 +46,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int, str], None]
 
-HEAD_FILE = "head-spike.safetensors"
 DEVICES = ("cpu", "cuda", "mps")
 
 
@@ -59,6 +63,13 @@ class LoadedModel:
     chat_template: ChatTemplate | None
     info: ModelInfo  # what was loaded and how it computes, for the trace
     end_tokens: frozenset[int]  # ids that end a text, from all places that name any
+    norms: str  # hash of the weights that no format rounds
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """What tells it from other targets; drafters are trained for one."""
+        config = self.transformer.config
+        return Fingerprint(tokenizer_hash(self.tokenizer), configuration_hash(config), self.norms)
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -140,11 +151,12 @@ def load_model(
         tokenizer = open_tokenizer(path)
         with given_back_at_once():
             transformer = _build(checkpoint, chosen, tokenizer.vocabulary, report)
+        norms = weights_hash(checkpoint.config, checkpoint.tensor)
     finally:
         checkpoint.close()
     ends = frozenset(checkpoint.config.end_tokens) | frozenset(tokenizer.end_tokens)
     info = _describe(checkpoint, transformer)
-    return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends)
+    return LoadedModel(transformer, tokenizer, open_chat_template(path), info, ends, norms)
 
 
 def _build(
@@ -197,8 +209,9 @@ def make_drafter(
     Parameters
     ----------
     spec
-        "ngram", "head", "model:NAME_OR_PATH", "early:LAYERS" (the target's own first layers), or
-        "none" for plain rounds.
+        "ngram", "head", "small-2", "small-4" or "trained:NAME_OR_PATH" (trained for one target),
+        "model:NAME_OR_PATH", "early:LAYERS" (the target's own first layers), or "none" for plain
+        rounds.
     target
         The drafter runs on its device and plan; a head reads its states.
     progress, cancelled
@@ -213,15 +226,15 @@ def make_drafter(
         return None
     if spec == "ngram":
         return NgramDrafter(target.end_tokens)
-    if spec == "head":
-        return _make_head(target)
-    if spec.startswith("model:"):
+    if is_trained(spec):
+        return make_trained(spec, target)
+    if spec.startswith(MODEL):
         return _make_small(spec, target, progress, cancelled)
     if spec.startswith(EARLY):
         return _make_early(spec, target)
     raise DraftscopeError(
-        f"There is no drafter called {spec!r}; choose ngram, head, model:NAME, early:LAYERS or "
-        "none."
+        f"There is no drafter called {short(spec)!r}; choose {WAYS}. "
+        "`draftscope drafters` lists the trained ones."
     )
 
 
@@ -244,25 +257,6 @@ def _make_early(spec: str, target: LoadedModel) -> EarlyExitDrafter:
     return EarlyExitDrafter(target.transformer, layers, info)
 
 
-def _make_head(target: LoadedModel) -> HeadDrafter:
-    weights = load_head(asset("drafters", HEAD_FILE), target.transformer)
-    plan = target.transformer.plan
-    info = ModelInfo(
-        name="trained head",
-        kind="head",
-        source=HEAD_FILE,
-        parameters=weights.parameters,
-        vocabulary=int(weights.vocabulary.shape[0]),
-        layers=1,
-        width=target.info.width,
-        context_length=target.info.context_length,
-        plan=plan.name,
-        dtype=plan.description,
-        device=target.info.device,
-    )
-    return HeadDrafter(target.transformer, weights, info)
-
-
 def _make_small(
     spec: str,
     target: LoadedModel,
@@ -271,7 +265,7 @@ def _make_small(
 ) -> SmallModelDrafter:
     plan = target.transformer.plan
     loaded = load_model(
-        spec.removeprefix("model:"),
+        spec.removeprefix(MODEL),
         device=str(plan.device),
         plan=plan.name,
         dtype=plan.dtype if plan.name == "eager" else None,
@@ -291,7 +285,7 @@ def _make_small(
             "rounds are plain.",
         )
     info = msgspec.structs.replace(loaded.info, kind="model", notes=notes)
-    name = f"model:{info.name}"  # a trace goes to talks: it names the model, not its folder
+    name = f"{MODEL}{info.name}"  # a trace goes to talks: it names the model, not its folder
     return SmallModelDrafter(loaded.transformer, info, name, target.info.vocabulary)
 
 

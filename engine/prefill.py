@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import DraftscopeError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import KVCache
-    from engine.models.transformer import Ids, Transformer
+    from engine.models.transformer import Ids
 
 CHUNK = 128  # tokens a pass: bounds the memory of a long prompt and the wait for a stop
 
@@ -21,8 +21,16 @@ class Stopped(Exception):  # a wish that was granted, not an error
     """A stop was asked for in the middle of a prefill; the cache holds the chunks done."""
 
 
+class Reader(Protocol):
+    """Whatever reads tokens into a cache: a target, a small model."""
+
+    def forward(self, ids: Ids, cache: KVCache, /) -> Tensor:
+        """Run n tokens that follow what is cached; return their states, [n, D]."""
+        ...
+
+
 def feed(
-    model: Transformer,
+    model: Reader,
     tokens: Ids,
     cache: KVCache,
     *,

@@ -127,7 +127,8 @@ class Run:
         """Yield the run's events in their order."""
         drafter = self._begin_drafter(self._settings.drafter)
         yield self._started(drafter)
-        sequence = Sequence(self._target.transformer, self._pool, self._prompt)
+        taps = getattr(drafter, "taps", ())  # of drafters that read lower states
+        sequence = Sequence(self._target.transformer, self._pool, self._prompt, taps)
         stream = self._text
         reason, message = FinishReason.CANCELLED, ""
         try:
@@ -248,7 +249,7 @@ class Run:
     def _prepare(self, drafter: Drafter | None, sequence: Sequence) -> None:
         """Let the drafter read what is there, outside any round's time."""
         if drafter is not None:
-            context = Context(sequence.tokens, sequence.hidden, sequence.cache)
+            context = Context(sequence.tokens, sequence.hidden, sequence.cache, sequence=sequence)
             drafter.observe(sequence.tokens)
             with torch.inference_mode():
                 drafter.prepare(context, lambda: self._control.stopped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import PagePool
-    from engine.models.transformer import Transformer
+    from engine.models.transformer import Ids, LowerRows, Transformer
     from engine.sampling import Sampling
 
 
@@ -27,17 +28,25 @@ class Sequence:
     The last token is not in the cache: it is what the next pass feeds first.
     """
 
-    def __init__(self, model: Transformer, pool: PagePool, prompt: Iterable[int]) -> None:
-        """Take the prompt's tokens, at least one."""
+    def __init__(
+        self,
+        model: Transformer,
+        pool: PagePool,
+        prompt: Iterable[int],
+        taps: Iterable[int] = (),
+    ) -> None:
+        """Take the prompt's tokens, at least one.
+
+        `taps` are numbers of layers, from 1, whose states are kept beside the last one; others may
+        be asked for later.
+        """
         self.model = model
         self.cache = KVCache(pool)
         self._tokens = list(prompt)
         self._prompt_length = len(self._tokens)
         self._seen: Seen | None = None
-        plan = model.plan
-        self._store = torch.empty(
-            max(256, len(self._tokens)), model.config.width, dtype=plan.dtype, device=plan.device
-        )
+        self._taps = tuple(sorted(set(taps)))
+        self._store = self._new_store()
 
     @property
     def tokens(self) -> list[int]:
@@ -47,7 +56,55 @@ class Sequence:
     @property
     def hidden(self) -> Tensor:
         """[cache.length, D]: the target's states of cached tokens, before its final norm."""
-        return self._store[: self.cache.length]
+        return self.last(self._store[: self.cache.length])
+
+    def last(self, states: Tensor) -> Tensor:
+        """Return the states after the last layer, of the rows of a pass; [n, D]."""
+        return states[:, : self.model.config.width]
+
+    def states(
+        self,
+        taps: tuple[int, ...],
+        begin: int = 0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Tensor:
+        """Return the states of cached tokens after the last layer, then after each of `taps`.
+
+        Where they were not kept the target reads the text again, and they are kept from now on.
+
+        Parameters
+        ----------
+        taps
+            Numbers of layers, from 1 and rising.
+        begin
+            The first token whose states are asked for.
+        stopped
+            Polled before each chunk of what has to be read again.
+
+        Returns
+        -------
+        Tensor
+            [cache.length - begin, (1 + taps) D].
+
+        Raises
+        ------
+        Stopped
+            When stopped while reading; what was kept before is kept.
+        """
+        if not set(taps) <= set(self._taps):
+            self._widen(tuple(sorted({*taps, *self._taps})), stopped)
+        rows = self._store[begin : self.cache.length]
+        if taps == self._taps:
+            return rows
+        width = self.model.config.width
+        places = [0, *(1 + self._taps.index(tap) for tap in taps)]
+        return torch.cat([rows[:, at * width : (at + 1) * width] for at in places], dim=-1)
+
+    def forward(self, ids: Ids, lower: LowerRows | None = None) -> Tensor:
+        """Run a pass over tokens that follow what is cached; states [n, (1 + taps) D]."""
+        if not self._taps:
+            return self.model.forward(ids, self.cache, lower)
+        return self.model.forward(ids, self.cache, lower, self._taps)
 
     def seen_by(self, sampling: Sampling) -> Seen | None:
         """Return what prompt and output hold, for penalties; None where there are none.
@@ -76,7 +133,7 @@ class Sequence:
             return
         with torch.inference_mode():
             feed(
-                self.model,
+                _Tapped(self.model, self._taps),
                 waiting,
                 self.cache,
                 stopped=stopped,
@@ -86,16 +143,16 @@ class Sequence:
         self.cache.truncate(self.cache.length)  # give back what padding held
         settle(self.model.plan.device)  # the prompt's time is not the first round's
 
-    def commit(self, tokens: tuple[int, ...], hidden: Tensor) -> None:
+    def commit(self, tokens: tuple[int, ...], states: Tensor) -> None:
         """Add emitted tokens; drop cached rows that no longer stand.
 
-        `hidden` are the rows of the pass, the first of them that of the last token before it.
+        `states` are the rows of the pass, the first of them that of the last token before it.
         """
         self._tokens.extend(tokens)
         if self._seen is not None:
             self._seen.extend(tokens)
         self.cache.truncate(len(self._tokens) - 1)
-        self._keep(hidden[: len(tokens)])
+        self._keep(states[: len(tokens)])
 
     def rewind(self, length: int) -> None:
         """Drop every token from `length` on, with what is cached of them.
@@ -130,3 +187,42 @@ class Sequence:
             grown[: self._store.shape[0]] = self._store
             self._store = grown
         self._store[end - rows.shape[0] : end] = rows
+
+    def _new_store(self) -> Tensor:
+        model, plan = self.model, self.model.plan
+        width = (1 + len(self._taps)) * model.config.width
+        rows = max(256, len(self._tokens))
+        return torch.empty(rows, width, dtype=plan.dtype, device=plan.device)
+
+    def _widen(self, taps: tuple[int, ...], stopped: Callable[[], bool]) -> None:
+        """Read all cached tokens again, for the states after more layers."""
+        again = KVCache(self.cache.pool)
+        rows: list[Tensor] = []
+        waiting = self._tokens[: self.cache.length]
+        try:
+            if waiting:
+                with torch.inference_mode():
+                    feed(
+                        _Tapped(self.model, taps), waiting, again, stopped=stopped, sink=rows.append
+                    )
+        finally:
+            again.close()
+        self._taps = taps
+        kept, self._store = self.hidden, self._new_store()
+        width = kept.shape[1]
+        if rows:
+            self._store[: len(waiting)] = torch.cat(rows)
+            self._store[: len(waiting), :width] = kept  # as they were verified
+
+
+@dataclass(frozen=True)
+class _Tapped:
+    """A model whose passes give the states after some layers too."""
+
+    model: Transformer
+    taps: tuple[int, ...]
+
+    def forward(self, ids: Ids, cache: KVCache) -> Tensor:
+        if not self.taps:
+            return self.model.forward(ids, cache)
+        return self.model.forward(ids, cache, None, self.taps)

@@ -267,7 +267,7 @@ def test_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
     unpacked = {path.relative_to(wheel).as_posix() for path in wheel.rglob("*") if path.is_file()}
     needed = tracked("app", "engine", "assets", ":!assets/screenshots")
     assert set(needed) - unpacked == set()
-    assert "assets/drafters/head-spike.safetensors" in unpacked
+    assert "assets/drafters/head.safetensors" in unpacked
     assert any(name.startswith("assets/fonts/") and name.endswith(".ttf") for name in unpacked)
     assert any(name.startswith("app/export/") and name.endswith(".html") for name in unpacked)
     from engine.models.native.build import SOURCES
@@ -285,10 +285,10 @@ def test_wheel_finds_its_own_assets(wheel: Path) -> None:
     code = """
 from app.assets import asset_path
 from engine.assets import asset
-print(asset_path("drafters/head-spike.safetensors"))
-print(asset("drafters", "head-spike.safetensors"))
+print(asset_path("drafters/head.safetensors"))
+print(asset("drafters", "head.safetensors"))
 """
-    expected = str(wheel / "assets" / "drafters" / "head-spike.safetensors")
+    expected = str(wheel / "assets" / "drafters" / "head.safetensors")
     assert run_python(code, path=wheel).splitlines() == [expected, expected]
 
 

@@ -95,7 +95,9 @@ def draft_bytes(drafter: Drafter | None, target: Transformer) -> int:
     info = drafter.info
     if info.kind == "early":
         return size * matrix_weights(replace(target.config, layers=info.layers), target.vocabulary)
-    scored = info.vocabulary * info.width if info.kind == "head" else 0  # the target's own rows
+    scored = info.vocabulary * info.width if info.kind in ("head", "small") else 0  # R rows
+    if info.kind == "small":  # its projection back to D is a part of those rows
+        scored -= info.width * target.config.width
     return size * (info.parameters + scored)
 
 

@@ -174,7 +174,7 @@ def _decode(
 
 
 def _read(drafter: Drafter, sequence: Sequence) -> None:
-    context = Context(sequence.tokens, sequence.hidden, sequence.cache)
+    context = Context(sequence.tokens, sequence.hidden, sequence.cache, sequence=sequence)
     with torch.inference_mode():
         drafter.prepare(context, lambda: False)
 

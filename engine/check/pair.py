@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.drafters.names import EARLY, usual_exit
+from engine.drafters.names import BUNDLED, EARLY, usual_exit
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def load_drafters(
     ----------
     specs
         As in `Settings.drafter`, without repetition; None: what every target has (the n-gram
-        look-up and its own first layers), and the bundled head where it fits.
+        look-up and its own first layers), and the bundled drafters that were trained for it.
 
     Raises
     ------
@@ -48,8 +48,10 @@ def load_drafters(
     layers = session.target.info.layers
     if layers > 1:
         names += (f"{EARLY}{usual_exit(layers)}",)
-    try:
-        session.drafter("head", cancelled, progress=progress)
-    except DraftscopeError:  # it was trained for another target
-        return names
-    return (*names, "head")
+    for name in BUNDLED:
+        try:
+            session.drafter(name, cancelled, progress=progress)
+        except DraftscopeError:  # it was trained for another target
+            continue
+        names += (name,)
+    return names

@@ -2,21 +2,20 @@
 
 In the manner of EAGLE (Li et al. 2024) and DeepSeek-V3's MTP (2024, section 2.2): slot i joins
 the target's state of token i with the embedding of token i+1 and predicts token i+2. Knows the
-target's embedding and plan; no rule, no text.
+target's embedding and plan; no rule, no text. What it reads is beside the last state those after
+some lower layers, where its file says so.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
 from torch.nn import functional
 
 from engine.cache import KVCache, PagePool
 from engine.drafters.drafting import begin_draft
+from engine.drafters.feeding import padded_ids
 from engine.drafters.protocol import Proposal
-from engine.models.blocks import rms_norm
-from engine.models.settling import uploaded
 from engine.prefill import CHUNK, Stopped
 from engine.trace.events import DraftEnd
 
@@ -27,26 +26,33 @@ if TYPE_CHECKING:
 
     from engine.drafters.head_weights import HeadWeights
     from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
-    from engine.models.transformer import Transformer
+    from engine.models.transformer import Ids, Transformer
     from engine.trace.events import ModelInfo
 
 
 class HeadDrafter:
-    """A one-layer head with its own cache; it scores a part of the vocabulary only.
+    """A head of a few layers with its own cache; it scores a part of the vocabulary only.
 
     Slots made from the target's states stand; slots that the head fed to itself while drafting
     are dropped after verification and made again from the target's states.
     """
 
-    def __init__(self, target: Transformer, weights: HeadWeights, info: ModelInfo) -> None:
+    def __init__(
+        self, target: Transformer, weights: HeadWeights, info: ModelInfo, spec: str = "head"
+    ) -> None:
         """Attach a head to its target."""
-        self.spec = "head"
+        self.spec = spec
         self.info = info
+        self.taps = weights.taps
         self._target = target
         self._weights = weights
-        block = weights.block
+        block, plan = weights.blocks[0], target.plan
         self._pool = PagePool(
-            1, block.kv_heads, block.head_dim, dtype=target.plan.dtype, device=target.plan.device
+            len(weights.blocks),
+            block.kv_heads,
+            block.head_dim,
+            dtype=plan.dtype,
+            device=plan.device,
         )
         self._cache = KVCache(self._pool)
         self._firm = 0  # slots made from the target's states
@@ -78,10 +84,11 @@ class HeadDrafter:
             draft.extend(self._target.score(x, weights.head, weights.output_norm))
             if draft.over:
                 return draft.proposal()
-            x = self._slots(x, draft.newest)
+            x = self._run(x, draft.newest, weights.joined_own)
 
     def observe(self, tokens: Sequence[int]) -> None:
-        """Drop the slots that the head fed to itself."""
+        """Drop the slots that the head fed to itself, and those of tokens that are gone."""
+        self._firm = min(self._firm, max(0, len(tokens) - 1))
         self._cache.truncate(min(self._firm, self._cache.length))
 
     def close(self) -> None:
@@ -96,35 +103,32 @@ class HeadDrafter:
         if slots == self._firm and slots > 0:  # drafted twice at one place: make the last again
             self._firm -= 1
             self._cache.truncate(self._firm)
-        x = context.hidden[:0]
+        first = self._firm
+        states = self._states(context, first, stopped)
+        x = states[:0]
         while self._firm < slots:
             if stopped():
                 raise Stopped
             begin, end = self._firm, min(slots, self._firm + CHUNK)
-            x = self._slots(context.hidden[begin:end], context.tokens[begin + 1 : end + 1])
+            tokens = context.tokens[begin + 1 : end + 1]
+            x = self._run(states[begin - first : end - first], tokens, self._weights.joined)
             self._firm = end
         return x
 
-    def _slots(self, hidden: Tensor, tokens: Sequence[int] | Tensor) -> Tensor:
-        """Run n slots that follow what is cached; [n, D] from [n, D] and the n next tokens."""
-        weights, plan = self._weights, self._target.plan
+    def _states(self, context: Context, first: int, stopped: Callable[[], bool]) -> Tensor:
+        """Return the states that slots from `first` on are made from; [n, (1 + taps) D]."""
+        if not self.taps:
+            return context.hidden[first:]
+        assert context.sequence is not None, "states after lower layers are kept by a sequence"
+        return context.sequence.states(self.taps, first, stopped)
+
+    def _run(self, states: Tensor, tokens: Ids, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """Run n slots that follow what is cached; [n, D] from n states and the n next tokens."""
         n = len(tokens)
-        pad = plan.width(n) - n
-        if pad:
-            hidden = functional.pad(hidden, (0, 0, 0, pad))
-        if isinstance(tokens, torch.Tensor):
-            ids = functional.pad(tokens, (0, pad)) if pad else tokens
-        else:
-            ids = uploaded([*tokens, *([0] * pad)], torch.long, plan.device)
-        embedded = self._target.embed(ids)
-        epsilon = weights.block.epsilon
-        joined = torch.cat(
-            (
-                rms_norm(hidden, weights.hidden_norm, epsilon),
-                rms_norm(embedded, weights.embedding_norm, epsilon),
-            ),
-            dim=-1,
-        )
-        x = weights.stack.run(weights.fuse(joined), self._cache, slice(None))
+        ids = padded_ids(tokens, self._target.plan)
+        if ids.shape[0] > n:
+            states = functional.pad(states, (0, 0, 0, ids.shape[0] - n))
+        x = join(states, self._target.embed(ids))
+        x = self._weights.stack.run(x, self._cache, slice(None))
         self._cache.append(n)
         return x[:n]

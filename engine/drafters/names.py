@@ -1,11 +1,20 @@
-"""How early exit is named in settings, and after how many layers it is worth a try. Knows no model.
+"""How drafters are named in settings, and after how many layers early exit is worth a try.
 
-Loads no torch: the window names drafters before anything is loaded.
+Knows no model and no file. Loads no torch: the window names drafters before anything is loaded.
 """
 
 from __future__ import annotations
 
 EARLY = "early:"  # and the number of the target's first layers that draft
+MODEL = "model:"  # and a small model's name or path
+TRAINED = "trained:"  # and a trained drafter's name or path
+BUNDLED = ("head", "small-2", "small-4")  # trained drafters that come with Draftscope
+WAYS = "ngram, head, small-2, small-4, trained:NAME, model:NAME, early:LAYERS or none"
+
+
+def is_trained(spec: str) -> bool:
+    """Whether a name is that of a trained drafter, bundled or the user's own."""
+    return spec in BUNDLED or spec.startswith(TRAINED)
 
 
 def usual_exit(layers: int) -> int:

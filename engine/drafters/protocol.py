@@ -79,6 +79,17 @@ class Context:
     hidden: Tensor  # [T-1 or more, D]: the target's states, before its final norm
     cache: KVCache | None = None  # the target's own; early exit works past its length
     seen: Seen | None = None  # what the text holds, where the sampling asks for it
+    sequence: States | None = None  # asked for the states after lower layers
+
+
+class States(Protocol):
+    """Where states after lower layers are kept, or made again."""
+
+    def states(
+        self, taps: tuple[int, ...], begin: int = ..., stopped: Callable[[], bool] = ...
+    ) -> Tensor:
+        """Return [T-1 - begin, (1 + taps) D]: after the last layer, then after each of `taps`."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Drafting with a small model of the same vocabulary, on a cache of its own.
 
-Knows a transformer, a cache and sampling; no rule and no target.
+Knows what reads and scores tokens, a cache and sampling; no rule and no target.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 
@@ -20,24 +20,50 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from engine.cache import PagePool
     from engine.drafters.protocol import Context, DraftRequest, Proposal, QueuedProposal
-    from engine.models.transformer import Transformer
+    from engine.models.transformer import Ids
     from engine.trace.events import ModelInfo
+
+
+class SmallModel(Protocol):
+    """What reads and scores tokens: a whole model, or one that shares its target's tables."""
+
+    def forward(self, ids: Ids, cache: KVCache, /) -> Tensor:
+        """Run n tokens that follow what is cached; [n, W]."""
+        ...
+
+    def logits(self, hidden: Tensor, /) -> Tensor:
+        """Score; [m, V'] or [m, R] in float32 or wider from [m, W]."""
+        ...
+
+    def new_pool(self) -> PagePool:
+        """Return an empty store for its caches."""
+        ...
 
 
 class SmallModelDrafter:
     """Draws k tokens one after another from a model."""
 
-    def __init__(self, model: Transformer, info: ModelInfo, spec: str, vocabulary: int) -> None:
+    def __init__(
+        self,
+        model: SmallModel,
+        info: ModelInfo,
+        spec: str,
+        vocabulary: int,
+        support: Tensor | None = None,
+    ) -> None:
         """Wrap a loaded model.
 
         `vocabulary` is the target's V: ids beyond it are never proposed, ids that this model lacks
-        get no mass.
+        get no mass. `support` [R] are the target's ids that its columns stand for, rising; None:
+        its columns are ids.
         """
         self.spec = spec
         self.info = info
         self._model = model
         self._vocabulary = vocabulary
+        self._support = support
         self._pool = model.new_pool()
         self._cache = KVCache(self._pool)
 
@@ -68,7 +94,7 @@ class SmallModelDrafter:
         asked = request.k
         if asked > room:  # at the end of the drafter's own context drafts get shorter, then stop
             request = replace(request, k=room)
-        draft = begin_draft(context, request, self._vocabulary)
+        draft = begin_draft(context, request, self._vocabulary, self._support)
         waiting = draft.fed(context.tokens[self._cache.length :])
         while not draft.over:
             hidden = feed(self._model, waiting, self._cache)[-1:]
@@ -88,7 +114,9 @@ class SmallModelDrafter:
         self._cache.close()
 
     def _fit(self, logits: Tensor) -> Tensor:
-        """Cut or pad [1, V'] to the target's vocabulary [1, V]."""
+        """Cut or pad [1, V'] to the target's vocabulary [1, V]; [1, R] stays as it is."""
+        if self._support is not None:
+            return logits
         missing = self._vocabulary - logits.shape[-1]
         if missing <= 0:
             return logits[:, : self._vocabulary]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Ids = Sequence[int] | Tensor  # n of them; a tensor is [n] on the plan's device
 
+_COLUMNS = 32  # of the head read at once
+
 
 @dataclass(frozen=True)
 class LowerRows:
@@ -102,7 +104,13 @@ class Transformer:
         index = ids if isinstance(ids, torch.Tensor) else torch.tensor(ids, device=self.plan.device)
         return functional.embedding(index, self._embedding).to(self.plan.dtype)
 
-    def forward(self, ids: Ids, cache: KVCache, lower: LowerRows | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: Ids,
+        cache: KVCache,
+        lower: LowerRows | None = None,
+        taps: Sequence[int] = (),
+    ) -> Tensor:
         """Run one pass over tokens that follow what is cached.
 
         Parameters
@@ -113,26 +121,43 @@ class Transformer:
             Receives their keys and values; its length grows by n.
         lower
             Rows of the first m tokens from `run_lower`, whose keys and values are still in place:
-            those layers are run for the other tokens only.
+            those layers are run for the other tokens only. Set aside where a tap lies within them.
+        taps
+            Numbers of layers, from 1 and rising, whose states are asked for as well.
 
         Returns
         -------
         Tensor
-            [n, D], after the last layer and before the final norm.
+            [n, (1 + taps) D]: after the last layer and before the final norm, then after each of
+            the layers that were asked for.
         """
         n = len(ids)
-        if lower is None:
+        done = 0  # layers
+        if lower is None or (taps and taps[0] < lower.layers):
             x = self.embed(self._padded(ids))
         else:
-            done = len(lower.rows)
-            x = lower.rows
-            if done < n:
-                rest = self.run_lower(ids[done:], cache, lower.layers, done)
-                x = torch.cat((x, rest))
-            x = functional.pad(x, (0, 0, 0, self.plan.width(n) - n))
-        x = self._stack.run(x, cache, slice(0 if lower is None else lower.layers, None))
+            x, done = self._upper(ids, cache, lower), lower.layers
+        if not taps:
+            x = self._stack.run(x, cache, slice(done, None))[:n]
+            cache.append(n)
+            return x
+        parts: list[Tensor] = []
+        for tap in taps:
+            if tap > done:
+                x, done = self._stack.run(x, cache, slice(done, tap)), tap
+            parts.append(x[:n])
+        x = self._stack.run(x, cache, slice(done, None))
         cache.append(n)
-        return x[:n]
+        return torch.cat((x[:n], *parts), dim=-1)
+
+    def _upper(self, ids: Ids, cache: KVCache, lower: LowerRows) -> Tensor:
+        """Return what the upper layers read, where the lower ones have read the first tokens."""
+        n, done = len(ids), len(lower.rows)
+        x = lower.rows
+        if done < n:
+            rest = self.run_lower(ids[done:], cache, lower.layers, done)
+            x = torch.cat((x, rest))
+        return functional.pad(x, (0, 0, 0, self.plan.width(n) - n))
 
     def run_lower(self, ids: Ids, cache: KVCache, layers: int, ahead: int = 0) -> Tensor:
         """Run the first `layers` layers only; count nothing in the cache.
@@ -151,6 +176,17 @@ class Transformer:
         """
         x = self.embed(self._padded(ids))
         return self._stack.run(x, cache, slice(layers), ahead)[: len(ids)]
+
+    def head_rows(self, ids: Ids) -> Tensor:
+        """Return the rows of the head that score some ids, as the plan has rounded them; [R, D]."""
+        if self.config.tied:
+            return self.embed(ids)
+        # Only the plan knows how it keeps the head, so it is asked: a row of the identity reads a
+        # column, and nothing is added to it but zeros.
+        index = torch.as_tensor(ids)
+        one = torch.eye(self.config.width, dtype=self.plan.dtype, device=self.plan.device)
+        columns = [self.head(rows)[:, index] for rows in torch.split(one, _COLUMNS)]
+        return torch.cat(columns).T.contiguous()
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Score the whole vocabulary; [m, V] in float32 or wider from [m, D]."""

@@ -69,7 +69,7 @@ class Settings(_Frozen, frozen=True):
     top-p, min-p.
     """
 
-    drafter: str  # "ngram", "head", "model:NAME", "early:LAYERS" or "none"
+    drafter: str  # "ngram", "head", "small-2", "trained:NAME", "model:NAME", "early:LAYERS", "none"
     k: int  # tokens drafted a round, at most
     temperature: float
     top_k: int = 0  # tokens kept, the most probable ones
@@ -88,7 +88,7 @@ class ModelInfo(_Frozen, frozen=True):
     """A model as it really computed: what was loaded and how it was run."""
 
     name: str  # as shown
-    kind: str  # "target", "model", "head", "early", "ngram"
+    kind: str  # "target", "model", "head", "small", "early", "ngram"
     source: str = ""  # file or folder name, without its path
     parameters: int = 0  # weights; a tied head counts once
     vocabulary: int = 0  # V
