@@ -13,6 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
 CONFIDENCE = 0.95
 _RESAMPLES = 2_000
 _SEED = 20
@@ -65,8 +67,42 @@ def ratio(over: Sequence[float], under: Sequence[float]) -> Ratio:
     if len(over) != len(under):
         raise ValueError(f"{len(over)} and {len(under)} samples cannot be paired by repeat")
     top, bottom = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
-    drawn = np.random.default_rng(_SEED).integers(len(top), size=(_RESAMPLES, len(top)))
+    drawn = _drawn(len(top))
     ratios = np.median(top[drawn], axis=1) / np.median(bottom[drawn], axis=1)
+    return _with_interval(float(np.median(top) / np.median(bottom)), ratios)
+
+
+def rate_ratio(over: Sequence[tuple[int, int]], under: Sequence[tuple[int, int]]) -> Ratio | None:
+    """Return the ratio of two rates, each of all repeats together, with its interval.
+
+    Parameters
+    ----------
+    over, under
+        (how many, nanoseconds) of each repeat; those with one index belong to one repeat.
+
+    Returns
+    -------
+    Ratio | None
+        Bootstrapped as in `ratio`. None where nothing was counted in one of them.
+    """
+    if len(over) != len(under):
+        raise ValueError(f"{len(over)} and {len(under)} samples cannot be paired by repeat")
+    pairs = [pair for pair in zip(over, under, strict=True) if min(*pair[0], *pair[1]) > 0]
+    if not pairs:
+        return None
+    both = np.asarray(pairs, dtype=np.float64)  # [repeats, 2, 2]: of each side how many, and ns
+    sums = both[_drawn(len(pairs))].sum(axis=1)
+    ratios = sums[:, 0, 0] / sums[:, 0, 1] / (sums[:, 1, 0] / sums[:, 1, 1])
+    whole = both.sum(axis=0)
+    return _with_interval(float(whole[0, 0] / whole[0, 1] / (whole[1, 0] / whole[1, 1])), ratios)
+
+
+def _drawn(repeats: int) -> npt.NDArray[np.int64]:
+    """Draw whole repeats with replacement; [resamples, repeats]."""
+    return np.random.default_rng(_SEED).integers(repeats, size=(_RESAMPLES, repeats))
+
+
+def _with_interval(value: float, ratios: npt.NDArray[np.float64]) -> Ratio:
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(ratios, (tail, 1 - tail))
-    return Ratio(value=float(np.median(top) / np.median(bottom)), low=float(low), high=float(high))
+    return Ratio(value=value, low=float(low), high=float(high))

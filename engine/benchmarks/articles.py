@@ -1,0 +1,162 @@
+"""`articles`: the experiment of the articles behind this project, on a target of one's own.
+
+Beginnings gone on with by every drafter at every k, and prompts of several kinds, each beside the
+plain target; what a cost model predicts, beside what was measured; and the models alone. Knows what
+is measured; `articles_work` runs it, `articles_rows` makes the figures.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from engine.benchmarks.articles_alone import Alone  # noqa: TC001  reports are read back by it
+from engine.benchmarks.articles_best import Best, best_of
+from engine.benchmarks.articles_model import CostModel  # noqa: TC001  likewise read back
+from engine.benchmarks.articles_rows import Cell, Row
+from engine.benchmarks.articles_texts import begin_texts, kind_texts
+from engine.benchmarks.articles_work import Work
+from engine.benchmarks.header import Header, header, listed
+from engine.benchmarks.measuring import Progress, silent
+from engine.drafters.names import EARLY, usual_exit
+from engine.errors import DraftscopeError
+from engine.loading import load_model
+from engine.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TRAINED = ("small-2", "small-4", "head")  # drafters that come with Draftscope
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything measured in one call."""
+
+    header: Header
+    rows: tuple[Row, ...]  # on the beginnings
+    best: tuple[Best, ...]
+    models: tuple[CostModel, ...]  # behind the rows' predictions by position
+    kinds: tuple[Row, ...]  # each drafter at its best, by kind of prompt
+    alone: tuple[Alone, ...]
+    left_out: tuple[str, ...]  # drafters that are not here, and why
+
+
+def measure(
+    *,
+    target: str,
+    drafter: Sequence[str] | None = None,
+    k: Sequence[int],
+    temperature: Sequence[float] = (0.0, 1.0),
+    confidence: Sequence[float] = (),
+    tokens: int = 200,
+    beginnings: int = 8,
+    prompts: int = 6,
+    repeats: int = 1,
+    device: str | None = None,
+    plan: str | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Load what is named, and measure it.
+
+    Parameters
+    ----------
+    drafter
+        None: the look-up, early exit and the trained ones, as far as they are there.
+    confidence
+        At which drafts of the largest k stop; none for a look-up.
+    tokens
+        Of each text, at most.
+    beginnings, prompts
+        How many: in all, and of each kind. Without beginnings every k is tried on the kinds.
+
+    Raises
+    ------
+    DraftscopeError
+        If a drafter that was asked for is not there.
+    """
+    session = Session(load_model(target, device=device, plan=plan, progress=progress))
+    names, left_out = choose_drafters(session, drafter, progress)
+    about = header(
+        "articles",
+        target=session.target,
+        settings={
+            "drafters": listed(names),
+            "k": listed(list(k)),
+            "temperatures": listed(list(temperature)),
+            "confidences": listed(list(confidence)),
+            "tokens": tokens,
+            "beginnings": beginnings,
+            "prompts_of_each_kind": prompts,
+            "repeats": repeats,
+        },
+    )
+    begun = begin_texts(session.target.tokenizer, beginnings)
+    cells = tuple(
+        cell for name in names for cell in ways(session, name, k, temperature, confidence)
+    )
+    work = Work(session.target, tokens, repeats, progress)
+    rows, models = work.sweep(cells, begun)
+    chosen = best_of(rows)
+    asked, more = work.kinds([one.cell for one in chosen] or cells, kind_texts(prompts))
+    lawful = {name: session.drafter(name) for name in names if has_law(session, name)}
+    return Report(
+        header=about,
+        rows=rows,
+        best=chosen,
+        models=(*models, *more),
+        kinds=asked,
+        alone=work.alone(
+            {name: made for name, made in lawful.items() if made is not None}, chosen, begun
+        ),
+        left_out=left_out,
+    )
+
+
+def choose_drafters(
+    session: Session, specs: Sequence[str] | None, progress: Progress = silent
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the drafters' names, and a line for each of the usual ones that is not there.
+
+    Raises
+    ------
+    DraftscopeError
+        If one that was asked for is not there.
+    """
+    if specs is not None:
+        for spec in specs:
+            session.drafter(spec, progress=progress)
+        return tuple(dict.fromkeys(specs)), ()
+    layers = session.target.info.layers
+    early = (f"{EARLY}{usual_exit(layers)}",) if layers > 1 else ()
+    names, left_out = [], []
+    for spec in ("ngram", *early, *TRAINED):
+        try:
+            session.drafter(spec, progress=progress)
+        except DraftscopeError as reason:
+            left_out.append(f"{spec}: {reason}")
+        else:
+            names.append(spec)
+    return tuple(names), tuple(left_out)
+
+
+def has_law(session: Session, name: str) -> bool:
+    """Return whether a drafter draws from a law: a look-up copies."""
+    made = session.drafter(name)
+    return made is not None and made.info.kind != "ngram"
+
+
+def ways(
+    session: Session,
+    name: str,
+    drafted: Sequence[int],
+    temperatures: Sequence[float],
+    confidence: Sequence[float],
+) -> tuple[Cell, ...]:
+    """Return what is measured of a drafter: each k, and the largest with each stop."""
+    stops = confidence if has_law(session, name) else ()
+    found: list[Cell] = []
+    for heat in dict.fromkeys(temperatures):
+        found += [Cell(name, k, heat) for k in dict.fromkeys(drafted)]
+        found += [Cell(name, max(drafted), heat, stop) for stop in dict.fromkeys(stops)]
+    return tuple(found)
