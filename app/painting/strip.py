@@ -36,13 +36,16 @@ class Highlights:
     focused
         Reached with the keyboard, while the strip has the focus.
     sources
-        What an n-gram drafter copied the hovered or pinned token from.
+        What an n-gram drafter copied the draft of the hovered or pinned token from.
+    source
+        The one of them that this token was copied from.
     """
 
     hovered: int | None = None
     pinned: int | None = None
     focused: int | None = None
     sources: frozenset[int] = field(default_factory=frozenset)
+    source: int | None = None
 
 
 NO_HIGHLIGHTS = Highlights()
@@ -124,6 +127,7 @@ class _Work:
         baseline = row * self._layout.row_height + self._layout.baseline
         if placed.chip in self._highlights.sources:
             self._fill(box, self._theme.accent_soft)
+            self.items += 1
         elif placed.kind != "beyond":
             paint_fill(self._painter, box, style, self._theme.base)
         if chip.starts_round and placed.chip != self._chip and self._opens(row, placed):
@@ -152,7 +156,7 @@ class _Work:
                 self._ring(row, placed, self._theme.focus, 2.0, 3.0)
             if placed.chip == chosen.pinned:
                 self._ring(row, placed, self._theme.text, 1.6, 0.5)
-            elif placed.chip == chosen.hovered or placed.chip in chosen.sources:
+            elif placed.chip in (chosen.hovered, chosen.source):
                 self._ring(row, placed, self._theme.accent, 1.0, 0.5)
 
     def _opens(self, row: int, placed: Placed) -> bool:

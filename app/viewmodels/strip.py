@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from app.viewmodels.copied import Copied, copied
 from app.viewmodels.endings import ending
 from app.viewmodels.refs import PROMPT_ROUND, TokenRef
 from app.viewmodels.shown_chips import ShownChips
@@ -142,17 +143,13 @@ class StripModel:
         return text + end.tail if end is not None and self._presentation.at_end else text
 
     def source(self, ref: TokenRef) -> TokenRef | None:
-        """Return the token that an n-gram drafter copied a drafted token from.
+        """Return the token that an n-gram drafter copied a drafted token from."""
+        copy = self.copied(ref)
+        return None if copy is None else dict(zip(copy.drafted, copy.sources, strict=True)).get(ref)
 
-        None, too, if its round cannot be read back: whoever paints cannot do anything about it.
-        """
-        if ref.in_prompt or ref.is_closing or not 0 <= ref.round < len(self._document.rounds):
-            return None
-        try:
-            match = self._document.rounds[ref.round].match
-            return None if match is None else self._document.ref_at(match.start + ref.slot)
-        except DraftscopeError:
-            return None
+    def copied(self, ref: TokenRef) -> Copied | None:
+        """Return what the round of a token was copied from, if an n-gram drafter copied it."""
+        return copied(self._document, ref)
 
     @property
     def notice(self) -> str:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.characters import decode_piece, hex_bytes, written
 from app.viewmodels.chips import SHOWN_CHARACTERS
+from app.viewmodels.copied import copied
 from app.viewmodels.draft_ends import short_sentence, why_short
 from app.viewmodels.meanings import MEANINGS
-from app.viewmodels.numbers import probability, quoted
+from app.viewmodels.numbers import count, probability, quoted
 from engine.trace.events import ClosingToken, DraftedToken, Fate
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def token_note(document: Document, chip: Chip) -> str:
         if chip.ref.is_closing:
             lines[-1] = f"{chip.fate} · round {one.index + 1}, closing token"
     lines += _numbers(token, chip) if not chip.ref.in_prompt else []
+    lines += _copied_line(document, chip)
     lines.append(MEANINGS[chip.fate])
     lines += _short_line(document, chip)
     if chip.shares_before or chip.shares_after:
@@ -46,6 +48,17 @@ def token_note(document: Document, chip: Chip) -> str:
     elif len(chip.text) > SHOWN_CHARACTERS:
         lines.append("Shift+Enter or Shift+click shows only its ends again.")
     return "\n".join(lines)
+
+
+def _copied_line(document: Document, chip: Chip) -> list[str]:
+    """Say which token of the context a drafted one was copied from, and after what."""
+    copy = None if chip.ref.is_closing else copied(document, chip.ref)
+    if copy is None or chip.ref.slot >= len(copy.sources):
+        return []
+    place = copy.start + chip.ref.slot + 1
+    return [
+        f"Copied from token {place} of the context, after {count(copy.matched, 'token')} alike."
+    ]
 
 
 def _short_line(document: Document, chip: Chip) -> list[str]:

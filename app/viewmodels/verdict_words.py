@@ -93,7 +93,7 @@ def one_hot_words(one: Round, token: DraftedToken, *, greedy: bool) -> str:
         return (
             "q_draft is one-hot: the n-gram look-up copies, it draws nothing. It found the last "
             f"{count(one.match.length, 'token')} earlier in the text and copied what followed "
-            f"(from token {one.match.start}). So the threshold is p_target itself."
+            f"(from token {one.match.start + 1}). So the threshold is p_target itself."
         )
     if greedy:
         tested = " So the threshold is p_target itself." if token.u is not None else ""

@@ -13,15 +13,20 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.fonts import base_points, code_font, ui_font
 from app.painting.strip import Highlights, paint_strip
+from app.painting.strip_arrow import Ends, paint_arrow, place_arrow
 from app.painting.strip_layout import SMALL, StripLayout
 from app.theme import LIGHT
+from app.viewmodels.copied import source_words
 from app.viewmodels.strip import StripModel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
 
     from app.painting.strip_changes import Changed
     from app.theme import Theme
+    from app.viewmodels.copied import Copied
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
     from app.viewmodels.refs import TokenRef
@@ -60,6 +65,7 @@ class StripArea(QAbstractScrollArea):
         self._notice = ""
         self._following = True
         self._adjusting = False
+        self._arrow_end = -1  # the last chip that an arrow on screen ends at
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -98,6 +104,8 @@ class StripArea(QAbstractScrollArea):
             changed = self._layout.update(chips, first)
             self._adjust_range()
             self._update_from(changed)
+            if first <= self._arrow_end:
+                self.viewport().update()
         if self._model.notice != self._notice:
             self._notice = self._model.notice
             self._adjust_range()
@@ -194,6 +202,19 @@ class StripArea(QAbstractScrollArea):
             part=part,
         )
         self._paint_notice(painter)
+        self._paint_arrow(painter, part)
+
+    def _paint_arrow(self, painter: QPainter, part: QRectF) -> None:
+        """Paint the way of the told token's draft from what it was copied from."""
+        ends, layout = self._arrow_ends(), self._layout
+        rect = QRectF(self.viewport().rect()).adjusted(MARGIN, 0, -MARGIN, 0)
+        scroll = self._offset() - MARGIN
+        arrow = place_arrow(layout, ends, scroll, rect.height()) if ends is not None else None
+        self._arrow_end = -1 if arrow is None or ends is None else ends.drafted[-1]
+        if arrow is not None:
+            self.painted_items += paint_arrow(
+                painter, rect, layout, arrow, self._theme, scroll=scroll, part=part
+            )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the text to the new width."""
@@ -238,6 +259,7 @@ class StripArea(QAbstractScrollArea):
     def scrollContentsBy(self, across: int, down: int) -> None:
         """Move what is painted, where pixels fall on pixels; only what comes in is painted."""
         sharp = (down * self.devicePixelRatioF()).is_integer()
+        sharp = sharp and self._arrow_ends() is None  # an arrow's way changes with every move
         if sharp and abs(down) < self.viewport().height() and self._layout.count:
             self.viewport().scroll(0, down)
         else:
@@ -260,15 +282,39 @@ class StripArea(QAbstractScrollArea):
         self.viewport().update(QRegion(rest & area) | QRegion(below & area))
 
     def _highlights(self) -> Highlights:
-        told = next((ref for ref in (self.hovered, self.focused, self.pinned) if ref), None)
-        source = self._model.source(told) if self._model is not None and told else None
-        found = self.index_of(source)
+        told, model = self._copied(), self._model
+        sources = () if told is None else told[1].sources
+        source = None if told is None or model is None else model.source(told[0])
         return Highlights(
             hovered=self.index_of(self.hovered),
             pinned=self.index_of(self.pinned),
             focused=self.index_of(self.focused) if self.hasFocus() else None,
-            sources=frozenset() if found is None else frozenset((found,)),
+            sources=frozenset(self._indices(sources)),
+            source=self.index_of(source),
         )
+
+    def _copied(self) -> tuple[TokenRef, Copied] | None:
+        """Return a token that is told of and whose draft was copied, and where that was from."""
+        for ref in (self.hovered, self.focused, self.pinned):
+            if ref is not None and self._model is not None:
+                copy = self._model.copied(ref)
+                if copy is not None:
+                    return ref, copy
+        return None
+
+    def _arrow_ends(self) -> Ends | None:
+        """Return the chips that an arrow ties, as far as they are shown."""
+        told = self._copied()
+        if told is None:
+            return None
+        sources, drafted = self._indices(told[1].sources), self._indices(told[1].drafted)
+        if not sources or not drafted:
+            return None
+        return Ends(sources, drafted, source_words(told[1]))
+
+    def _indices(self, refs: Iterable[TokenRef]) -> tuple[int, ...]:
+        found = (self.index_of(ref) for ref in refs)
+        return tuple(chip for chip in found if chip is not None)
 
     def _notice_height(self) -> float:
         """Return the room below the text for how the run ended, in as many lines as that takes."""

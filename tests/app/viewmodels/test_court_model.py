@@ -145,7 +145,7 @@ def test_ngram_says_that_its_law_is_one_hot():
         one, slot, _ = next(drafted(document, fate))
         case = case_of(model, one, slot)
         assert any("one-hot" in note and "n-gram" in note for note in case.notes)
-        assert f"token {one.match.start}" in " ".join(case.notes)
+        assert f"token {one.match.start + 1})" in " ".join(case.notes)
 
 
 def test_masses_of_each_law_add_up_to_one():

@@ -11,6 +11,7 @@ from PySide6.QtGui import QImage, QPixmap
 from app.theme import LIGHT
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
+from app.viewmodels.refs import TokenRef
 from app.views.strip import StripView
 from app.views.strip_area import MARGIN
 from tests.traces import make_trace
@@ -26,10 +27,9 @@ SIZE = (420, 260)
 class Shown:
     """A strip on screen and the presentation that it follows."""
 
-    def __init__(self, qtbot: QtBot, rounds: int, seek: int) -> None:
-        self.document = Document(
-            make_trace(rounds=rounds, temperature=1.0, top_n=0, baseline=False, probe_every=0)
-        )
+    def __init__(self, qtbot: QtBot, rounds: int, seek: int, **keywords: object) -> None:
+        quick = {"temperature": 1.0, "top_n": 0, "baseline": False, "probe_every": 0}
+        self.document = Document(make_trace(rounds=rounds, **(quick | keywords)))  # type: ignore[arg-type]  # by name
         self.presentation = Presentation(self.document)
         self.presentation.seek(seek)
         self.view = StripView()
@@ -58,7 +58,7 @@ class Shown:
 
 @pytest.fixture
 def shown(qtbot: QtBot) -> Callable[..., Shown]:
-    return lambda rounds=120, seek=-1: Shown(qtbot, rounds, seek)
+    return lambda rounds=120, seek=-1, **more: Shown(qtbot, rounds, seek, **more)
 
 
 def equal(one: QImage, other: QImage) -> bool:
@@ -104,6 +104,27 @@ def test_a_pinned_and_a_focused_token_keep_their_rings(shown: Callable[..., Show
         strip.view.refresh()
         QCoreApplication.processEvents()
         assert equal(strip.on_screen(), strip.afresh()), round_index
+
+
+def test_an_arrow_follows_its_ends_while_the_text_grows_and_moves(
+    shown: Callable[..., Shown],
+) -> None:
+    strip = shown(seek=2, drafter="ngram", temperature=0.0)
+    arrows = 0
+    for round_index in (*range(3, 40, 2), 33, 20, 7):
+        for phase in ("draft", "done"):
+            strip.presentation.seek(round_index, phase)  # type: ignore[arg-type]  # a phase
+            strip.view.set_pinned(TokenRef(round_index - round_index % 4, 0))
+            strip.view.refresh()
+            QCoreApplication.processEvents()
+            assert equal(strip.on_screen(), strip.afresh()), (round_index, phase)
+            arrows += strip.view._arrow_end >= 0
+    assert arrows > 10
+    bar = strip.view.verticalScrollBar()
+    for value in (bar.maximum() - 40, bar.maximum() - 41, 60, 10, 0):
+        bar.setValue(value)
+        QCoreApplication.processEvents()
+        assert equal(strip.on_screen(), strip.afresh()), value
 
 
 def test_following_paints_what_came_and_not_the_rows_above(shown: Callable[..., Shown]) -> None:

@@ -225,7 +225,29 @@ def test_source_of_a_copy_stands_out_on_hover(qtbot, strip):
     one = next(r for r in document.rounds if r.match and r.match.start < r.position)
     view.hovered = TokenRef(one.index, 0)
     source = view.index_of(view.model.source(view.hovered))
-    assert view._highlights().sources == {source}
+    shown = view._highlights()
+    assert shown.source == source
+    copied = view.model.copied(view.hovered)
+    assert shown.sources == {view.index_of(ref) for ref in copied.sources}
+    assert source in shown.sources
+
+
+@pytest.mark.parametrize("role", ["hovered", "pinned"])
+def test_arrow_comes_with_the_token_told_of_and_goes_with_it(strip, role):
+    view, document, _ = strip(drafter="ngram", temperature=0.0, rounds=30)
+    view.resize(600, 2000)
+    one = next(r for r in document.rounds if r.match and r.match.start < r.position)
+    bare = view.grab().toImage()
+    view.pinned = TokenRef(PROMPT_ROUND, 0)
+    assert view._arrow_ends() is None
+    setattr(view, role, TokenRef(one.index, 0))
+    few = view.painted_items
+    assert view.grab().toImage() != bare
+    assert view.painted_items >= few + 6
+    assert view._arrow_ends().drafted[-1] == view._arrow_end
+    view.hovered = view.pinned = None
+    assert view.grab().toImage() == bare
+    assert view._arrow_end == -1
 
 
 def test_pinning_from_outside_marks_without_a_signal(qtbot, strip):
