@@ -127,6 +127,25 @@ def test_an_arrow_follows_its_ends_while_the_text_grows_and_moves(
         assert equal(strip.on_screen(), strip.afresh()), value
 
 
+def test_an_arrow_goes_with_a_draft_that_is_not_kept_in_place(
+    shown: Callable[..., Shown],
+) -> None:
+    strip = shown(seek=2, drafter="ngram", temperature=0.0)
+    strip.view.set_show_drafts(False)
+    gone = 0
+    for round_index in range(3, 60):
+        strip.view.set_pinned(TokenRef(round_index, 0))
+        ends = []
+        for phase in ("verify", "done"):
+            strip.presentation.seek(round_index, phase)  # type: ignore[arg-type]  # a phase
+            strip.view.refresh()
+            QCoreApplication.processEvents()
+            assert equal(strip.on_screen(), strip.afresh()), (round_index, phase)
+            ends.append(strip.view._arrow_end)
+        gone += ends[0] >= 0 > ends[1]
+    assert gone > 3
+
+
 def test_following_paints_what_came_and_not_the_rows_above(shown: Callable[..., Shown]) -> None:
     strip = shown(seek=80)
     strip.view.viewport().repaint()
