@@ -37,16 +37,10 @@ _COMMONPLACE = re.compile(
 )
 
 
-def passage_openings(rng: random.Random, *, raw: bool | None = None) -> Iterator[Opening]:
+def passage_openings(rng: random.Random) -> Iterator[Opening]:
     """Yield openings made of passages that this installation carries, until they are used up.
 
-    Parameters
-    ----------
-    rng
-        All draws come from it: the same seed on the same installation gives the same openings.
-    raw
-        Whether all are to be gone on with (True), all are shown in a chat (False), or some of
-        either (None).
+    The same seed on the same installation gives the same openings.
     """
     shelves = installed(rng)
     weights = {name: shelf.weight for name, shelf in shelves.items()}
@@ -60,7 +54,7 @@ def passage_openings(rng: random.Random, *, raw: bool | None = None) -> Iterator
         passage = read_passage(source, rng)
         if passage is not None:
             sort, text = passage
-            yield _opening(source, sort, text, rng.random() < RAW if raw is None else raw, rng)
+            yield _opening(source, sort, text, rng.random() < RAW, rng)
 
 
 def file_openings(paths: Sequence[Path], rng: random.Random) -> Iterator[Opening]:
@@ -80,9 +74,12 @@ def file_openings(paths: Sequence[Path], rng: random.Random) -> Iterator[Opening
 
     def openings() -> Iterator[Opening]:
         for source, start, end in places:
-            with source.path.open("rb") as file:
-                file.seek(start)
-                text = file.read(end - start).decode(errors="replace").strip("\r\n")
+            try:
+                with source.path.open("rb") as file:
+                    file.seek(start)
+                    text = file.read(end - start).decode(errors="replace").strip("\r\n\ufeff")
+            except OSError as error:
+                raise _unreadable(source.path, error) from error
             yield _opening(source, source.sort, text, rng.random() < RAW, rng)
 
     return openings()
@@ -167,7 +164,7 @@ def _opening(source: Source, sort: str, text: str, raw: bool, rng: random.Random
 
 
 def _parts_of(path: Path, rng: random.Random) -> list[tuple[int, int]]:
-    """Divide a file into parts of whole lines; offsets in bytes.
+    """Divide a file into parts of whole lines, and long lines between words; offsets in bytes.
 
     Raises
     ------
@@ -177,22 +174,45 @@ def _parts_of(path: Path, rng: random.Random) -> list[tuple[int, int]]:
     name = short_path(path)
     parts: list[tuple[int, int]] = []
     start = end = 0
-    wanted = rng.randint(LEAST, MOST)
+    wanted, written = rng.randint(LEAST, MOST), False
     try:
         with path.open("rb") as file:
-            for line in file:
-                line.decode()
-                if b"\0" in line or len(line) > WINDOW:
+            while line := file.readline(WINDOW + 1):
+                if len(line) > WINDOW:
+                    raise DraftscopeError(f"{name} has a line without end: give files of text.")
+                if "\0" in line.decode():
                     raise DraftscopeError(f"{name} holds no text: give files of plain text.")
-                if end > start and end + len(line) - start > wanted:
-                    parts.append((start, end))
-                    start, wanted = end, rng.randint(LEAST, MOST)
-                end += len(line)
+                for length in _pieces(line):
+                    if written and end + length - start > wanted:
+                        parts.append((start, end))
+                        start, wanted, written = end, rng.randint(LEAST, MOST), False
+                    end += length
+                    written = written or not line.isspace()
     except OSError as error:
-        why = error.strerror or "an unknown fault"
-        raise DraftscopeError(f"{name} cannot be read ({why}): check the path.") from error
+        raise _unreadable(path, error) from error
     except UnicodeDecodeError as error:
-        raise DraftscopeError(f"{name} is no text in UTF-8: convert it first.") from error
-    if end > start:
+        raise DraftscopeError(f"{name} is no text in UTF-8: give files of plain text.") from error
+    if written:
         parts.append((start, end))
+    if not parts:
+        raise DraftscopeError(f"{name} is empty: give files with some text.")
     return parts
+
+
+def _unreadable(path: Path, error: OSError) -> DraftscopeError:
+    why = error.strerror or "an unknown fault"
+    return DraftscopeError(f"{short_path(path)} cannot be read ({why}): check the path.")
+
+
+def _pieces(line: bytes) -> Iterator[int]:
+    """Yield the lengths of a line's pieces: one, or several cut between words if it is long."""
+    start = 0
+    while len(line) - start > MOST:
+        cut = line.rfind(b" ", start + 1, start + MOST) + 1
+        if not cut:  # writing without spaces: between two characters
+            cut = start + MOST
+            while line[cut] & 0xC0 == 0x80:
+                cut -= 1
+        yield cut - start
+        start = cut
+    yield len(line) - start
