@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.arguments import DEFAULT_TARGET, add_pair, number, whole
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16)  # tokens of a pass
 CONTEXTS = (64, 512, 2048)  # positions cached before it
+DRAFTED = tuple(range(1, 9))  # k of the articles' experiment
+HEATS, STOPS = (0.0, 1.0), (0.3, 0.5, 0.7)  # its temperatures, and when its drafts may stop
 DEFAULT = "decoding"  # what `draftscope bench --k 1 2 4` has always measured
 
 
@@ -157,6 +160,44 @@ def _growth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--k", type=whole(1), default=4, help="(default: 4)")
 
 
+def _articles(parser: argparse.ArgumentParser) -> None:
+    common(parser, repeats=1)
+    parser.add_argument(
+        "--drafter",
+        nargs="+",
+        metavar="NAME",
+        help="one or more (default: the look-up, early exit, and the trained ones that are here)",
+    )
+    parser.add_argument("--k", type=whole(1), nargs="+", default=DRAFTED, metavar="N")
+    parser.add_argument(
+        "--temperature", type=number(0.0), nargs="+", default=HEATS, metavar="T", help="0 is greedy"
+    )
+    parser.add_argument(
+        "--confidence",
+        type=number(0.0, 1.0),
+        nargs="*",
+        default=STOPS,
+        metavar="T",
+        help="the largest k once more, with drafts that end where the drafter's largest "
+        "probability is below T",
+    )
+    for name, default, said in (
+        ("--tokens", 200, "of each text, at most"),
+        ("--beginnings", 8, "texts gone on with; 0: prompts alone, with every k"),
+        ("--prompts", 6, "of each kind; 0: none"),
+    ):
+        parser.add_argument(
+            name,
+            type=whole(0 if name != "--tokens" else 4),
+            default=default,
+            metavar="N",
+            help=f"{said} (default: %(default)s)",
+        )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write a table and figures there"
+    )
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -164,6 +205,13 @@ BENCHMARKS = (
         _decoding,
         measure="engine.benchmarks.decoding:measure",
         text="app.cli.bench_decoding:text",
+    ),
+    Benchmark(
+        "articles",
+        "the articles' experiment: every drafter, k and kind of text, predicted and measured",
+        _articles,
+        measure="app.cli.bench_articles:measure",
+        text="app.cli.bench_articles:text",
     ),
     Benchmark(
         "pass-cost",

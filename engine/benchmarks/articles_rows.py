@@ -91,6 +91,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     by_position: Prediction | None  # from the drafter's CostModel
     repetition: Repetition | None  # None: no text fell into it
 
+    @property
+    def cell(self) -> Cell:
+        """Return what was measured."""
+        return Cell(self.drafter, self.k, self.temperature, self.confidence)
+
 
 def split(rounds: Sequence[Round], begin: int | None) -> tuple[list[Round], list[Round]]:
     """Split rounds at the first that begins with `begin` emitted tokens or more; None: nowhere."""

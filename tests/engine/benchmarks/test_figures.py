@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.benchmarks.figures import Ratio, ratio, spread
+from engine.benchmarks.figures import Ratio, rate_ratio, ratio, spread
 
 TIMES = st.lists(st.integers(1, 10**9), min_size=1, max_size=12)
 PAIRS = st.lists(
@@ -83,3 +83,20 @@ def test_an_interval_leaves_out_one_time_in_twenty() -> None:
 def test_samples_that_cannot_be_paired_are_refused() -> None:
     with pytest.raises(ValueError, match="3 and 2 samples"):
         ratio([1, 2, 3], [1, 2])
+
+
+def test_a_ratio_of_rates_is_of_all_repeats_together() -> None:
+    over, under = [(10, 5), (30, 5)], [(10, 10), (10, 10)]
+    found = rate_ratio(over, under)
+    assert found is not None
+    assert found.value == 4.0  # 40 in 10 over 20 in 20
+    # two repeats: a quarter of the draws each are (1, 1) and (2, 2), so the ends are the extremes
+    assert (found.low, found.high) == (2.0, 6.0)
+
+
+def test_a_repeat_in_which_nothing_was_counted_is_in_no_rate() -> None:
+    assert rate_ratio([(0, 0), (8, 2)], [(5, 5), (4, 2)]) == Ratio(value=2.0, low=2.0, high=2.0)
+    assert rate_ratio([(0, 0)], [(5, 5)]) is None
+    assert rate_ratio([], []) is None
+    with pytest.raises(ValueError, match="paired"):
+        rate_ratio([(1, 1)], [])
