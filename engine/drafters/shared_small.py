@@ -31,7 +31,9 @@ class SharedSmallModel:
         """Make a read file ready under the target's plan; a DraftscopeError if it does not fit."""
         shape = file.metadata.shape
         if not isinstance(shape, SmallShape):
-            raise DraftscopeError(f"{file.name} holds a {file.metadata.kind} and no small model.")
+            raise DraftscopeError(
+                f"{file.name} holds a {file.metadata.kind} drafter and no small model."
+            )
         found = {name: tuple(tensor.shape) for name, tensor in file.tensors.items()}
         check_sizes(found, file.metadata, target.config, file.name)
         file.check_vocabulary(target.vocabulary)

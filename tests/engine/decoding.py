@@ -66,7 +66,8 @@ def decode(
     queued: bool | None = None,
 ) -> tuple[list[int], list[Round], Decoder]:
     """Run a decoder to its end; check invariant 1 on the way."""
-    sequence = Sequence(target.transformer, target.transformer.new_pool(), prompt)
+    taps = getattr(drafter, "taps", ())
+    sequence = Sequence(target.transformer, target.transformer.new_pool(), prompt, taps)
     sequence.prefill()
     if drafter is not None:
         drafter.begin()

@@ -11,8 +11,6 @@ import torch
 
 from engine.decoder import Decoder
 from engine.drafters.drafting import begin_draft
-from engine.drafters.head import HeadDrafter
-from engine.drafters.head_weights import load_head
 from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
 from engine.loading import load_model, make_drafter
 from engine.observation import Look, Observer
@@ -20,10 +18,10 @@ from engine.packet import Packet
 from engine.phases import Phases
 from engine.plain import _choose
 from engine.sampling import Sampling
-from engine.trace.events import DraftEnd, ModelInfo
+from engine.trace.events import DraftEnd
 from tests.engine.decoding import Scripted, decode
+from tests.engine.drafters import making
 from tests.engine.host_reads import HostReads
-from tests.engine.models.head_files import write_head
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from engine.loading import LoadedModel
     from engine.trace.events import Laws, Round
 
-KINDS = ("none", "scripted", "ngram", "model", "early", "head")
+KINDS = ("none", "scripted", "ngram", "model", "early", *making.SHAPES)
 SAMPLINGS = {
     "greedy": Sampling(),
     "plain": Sampling(1.0),
@@ -66,10 +64,8 @@ def drafter(
 def made(kind: str, target: LoadedModel, near_folder: Path, folder: Path) -> Drafter | None:
     if kind == "scripted":
         return Scripted(decode(target, None, k=0, count=16)[0])
-    if kind == "head":
-        path = write_head(folder / "head.safetensors", target.transformer.config)
-        info = ModelInfo(name="head", kind="head")
-        return HeadDrafter(target.transformer, load_head(path, target.transformer), info)
+    if kind in making.SHAPES:
+        return making.made(target, kind, folder)
     specs = {"model": f"model:{near_folder}", "early": "early:1"}
     return make_drafter(specs.get(kind, kind), target)
 

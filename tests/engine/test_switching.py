@@ -10,16 +10,15 @@ import torch
 from engine.cache import KVCache
 from engine.decoder import Choice, Decoder
 from engine.drafters.head import HeadDrafter
-from engine.drafters.head_weights import load_head
 from engine.drafters.protocol import Context, DraftRequest
 from engine.emission import Limits
 from engine.loading import make_drafter
 from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
-from engine.trace.events import DraftEnd, ModelInfo
+from engine.trace.events import DraftEnd
 from tests.engine.decoding import PROMPT, decode
-from tests.engine.models.head_files import write_head
+from tests.engine.drafters.making import SHAPES, made
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,13 +31,9 @@ SAMPLING = Sampling(1.0)
 
 @pytest.fixture
 def head(exact_target: LoadedModel, tmp_path: Path) -> HeadDrafter:
-    return new_head(exact_target, tmp_path)
-
-
-def new_head(target: LoadedModel, folder: Path) -> HeadDrafter:
-    path = write_head(folder / "head.safetensors", target.transformer.config)
-    info = ModelInfo(name="head", kind="head")
-    return HeadDrafter(target.transformer, load_head(path, target.transformer), info)
+    drafter = made(exact_target, "head", tmp_path)
+    assert isinstance(drafter, HeadDrafter)
+    return drafter
 
 
 def from_the_start(
@@ -49,21 +44,21 @@ def from_the_start(
     sequence = Sequence(model, model.new_pool(), tokens)
     sequence.prefill()
     drafter.begin()
-    context = Context(sequence.tokens, sequence.hidden, sequence.cache)
+    context = Context(sequence.tokens, sequence.hidden, sequence.cache, sequence=sequence)
     drafter.prepare(context, lambda: False)
     return drafter.propose(context, request)
 
 
-@pytest.mark.parametrize("spec", ["head", "near", "early:1"])
+@pytest.mark.parametrize("spec", ["near", "early:1", *SHAPES])
 def test_a_drafter_switched_to_at_any_round_drafts_as_from_the_start(
     exact_target: LoadedModel, near_folder: Path, tmp_path: Path, spec: str
 ) -> None:
     def new() -> Drafter:
-        if spec == "head":
-            return new_head(exact_target, tmp_path)
-        made = make_drafter(f"model:{near_folder}" if spec == "near" else spec, exact_target)
-        assert made is not None
-        return made
+        if spec in SHAPES:
+            return made(exact_target, spec, tmp_path)
+        drafter = make_drafter(f"model:{near_folder}" if spec == "near" else spec, exact_target)
+        assert drafter is not None
+        return drafter
 
     switched, fresh = new(), new()
     propose = switched.propose

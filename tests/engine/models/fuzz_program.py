@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.drafters.head_weights import load_head
+from engine.drafters.file import read_drafter
+from engine.drafters.head_weights import prepare_head
+from engine.drafters.shared_small import SharedSmallModel
 from engine.errors import DraftscopeError
 from engine.loading import LoadedModel, load_model
 from engine.models.formats.weights import open_checkpoint
@@ -111,8 +113,12 @@ def load_mutant(kind: str, folder: Path, target: LoadedModel) -> None:
         source = (folder / "chat_template.jinja").read_text("utf-8", "surrogatepass")
         messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
         ChatTemplate(source, {"bos_token": "<s>"}).render(messages)
-    elif kind == "head":
-        load_head(folder / "head.safetensors", target.transformer)
+    elif kind in ("head", "small"):
+        file = read_drafter(folder / "drafter.safetensors")
+        if file.metadata.kind == "head":
+            prepare_head(file, target.transformer)
+        else:
+            SharedSmallModel(file, target.transformer)
     else:
         path = folder / "model.gguf" if kind.startswith("gguf") else folder
         loaded = load_model(path, device="cpu", plan="eager")

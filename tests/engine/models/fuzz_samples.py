@@ -14,6 +14,8 @@ import torch
 from gguf.constants import GGMLQuantizationType as Kind
 from safetensors.torch import load_file, save_file
 
+from engine.drafters.file import write_drafter
+from tests.engine.drafters.making import SHAPES, described, drafter_tensors, write_head
 from tests.engine.models import fuzz_mutations as fuzz
 from tests.engine.models.formats.model_files import (
     SPECIALS,
@@ -23,7 +25,6 @@ from tests.engine.models.formats.model_files import (
     write_gguf,
 )
 from tests.engine.models.fuzz_templates import random_template
-from tests.engine.models.head_files import write_head
 from tests.engine.models.text.test_sentence_pieces import metadata as sentence_pieces
 from tests.tiny_model import tiny_config, tiny_weights, write_tiny_folder
 
@@ -262,8 +263,8 @@ def _damage_values(folder: Path, draw: random.Random) -> str:
     return ", ".join(f"{key} = {value!r:.60}" for key, value in changes.items())
 
 
-def _damage_head(folder: Path, draw: random.Random) -> str:
-    return _damage_file(folder / "head.safetensors", "safetensors", draw)
+def _damage_drafter(folder: Path, draw: random.Random) -> str:
+    return _damage_file(folder / "drafter.safetensors", "safetensors", draw)
 
 
 def _write_template(folder: Path) -> None:
@@ -283,7 +284,13 @@ def _damage_template(folder: Path, draw: random.Random) -> str:
 
 def _write_head(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    write_head(folder / "head.safetensors", CONFIG)
+    write_head(folder / "drafter.safetensors", CONFIG)
+
+
+def _write_small(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = SHAPES["small"]
+    write_drafter(folder / "drafter.safetensors", described(shape), drafter_tensors(shape, CONFIG))
 
 
 SAMPLES = (
@@ -296,7 +303,8 @@ SAMPLES = (
     ),
     Sample("gguf-pieces", lambda f: _write_gguf(f, _pieces_metadata(), Kind.F16), _damage_gguf),
     Sample("gguf-values", lambda f: _write_gguf(f, _gguf_metadata(), Kind.F32), _damage_values),
-    Sample("head", _write_head, _damage_head),
+    Sample("head", _write_head, _damage_drafter),
+    Sample("small", _write_small, _damage_drafter),
     Sample("template", _write_template, _damage_template),
 )
 
