@@ -35,7 +35,10 @@ _ASIDE = 0.07  # between two drafters' points at one k
 def figures_of(report: Report) -> dict[str, Figure]:
     """Return the figures by the names of their files, without those that have nothing to show."""
     found: dict[str, Figure] = {}
-    about = f"{report.header.target}, {report.header.plan} plan, {report.header.threads} threads"
+    threads = report.header.threads
+    about = (
+        f"{report.header.target}, {report.header.plan} plan, {threads} thread{'s'[threads == 1 :]}"
+    )
     names = tuple(dict.fromkeys(row.drafter for row in (*report.rows, *report.kinds)))
     for heat in dict.fromkeys(row.temperature for row in (*report.rows, *report.kinds)):
         end = "greedy" if not heat else f"temperature-{heat:g}"

@@ -175,17 +175,17 @@ def _models(models: Iterable[CostModel]) -> Section:
             f"{one.temperature:g}",
             one.texts,
             _places(one.acceptance),
-            f"{one.step:.3f}",
-            f"{one.begin:.3f}",
+            _number(one.step, 3),
+            _number(one.begin, 3),
             f"{one.rest:.3f}",
             f"{one.plain_rest:.3f}",
-            " ".join(f"{cost:.2f}" for _, cost in one.passes),
+            " ".join(f"{n}:{cost:.2f}" for n, looks, cost in one.passes if looks == n),
         )
         for one in models
     ]
     return Section(
         "What predictions by position come from",
-        ((*head, "v of 0, 1, ..."), *rows),
+        ((*head, "v of tokens drafted"), *rows),
         "Over a pass on one token: c a further step of the drafter, begin what a draft costs "
         "beside its steps, rest verdicts and commit, plain rest those of a plain round; v the "
         "verifying pass by tokens drafted.",
@@ -229,4 +229,4 @@ def _places(values: Iterable[float | None]) -> str:
 
 
 def _number(value: float | None, digits: int = 2) -> str:
-    return DASH if value is None else f"{value:.{digits}f}"
+    return DASH if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # no -0.00

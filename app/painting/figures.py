@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Mark = Literal["circle", "square", "triangle", "diamond", "cross"]
 MARKS: tuple[Mark, ...] = ("circle", "square", "triangle", "diamond", "cross")
 SIZE = (1280, 720)  # of every figure
-_TOP, _LEFT, _BOTTOM, _RIGHT = 118.0, 92.0, 84.0, 218.0  # margins of the plot
+_TOP, _LEFT, _BOTTOM, _RIGHT = 142.0, 92.0, 84.0, 218.0  # margins of the plot
 _RADIUS = 6.5  # of a mark
 _TITLE, _TEXT, _SMALL = 27, 19, 16  # pixels
 _CORNERS = {  # of a mark, over its radius
@@ -124,7 +124,7 @@ def _paint_frame(painter: QPainter, plot: _Plot, figure: Figure, theme: Theme) -
     box = plot.box
     _say(painter, figure.title, 32, 48, _font(_TITLE, strong=True), theme.text)
     _say(painter, figure.subtitle, 32, 78, _font(_SMALL), theme.muted)
-    _say(painter, figure.y_label, 32, box.top() - 16, _font(_SMALL), theme.muted)
+    _say(painter, figure.y_label, 32, box.top() - 22, _font(_SMALL), theme.muted)
     count = round((plot.high - plot.low) / plot.step)
     digits = max(0, -math.floor(math.log10(plot.step) + 1e-9))
     for index in range(count + 1):
@@ -161,7 +161,7 @@ def _paint_points(painter: QPainter, plot: _Plot, one: Series, theme: Theme) -> 
         if one.bar_width:
             half = (plot.x(point.x + one.bar_width) - x) / 2
             painter.fillRect(QRectF(x - half, y, 2 * half, plot.y(plot.low) - y), colour)
-        if point.low is not None and point.high is not None:
+        if point.low is not None and point.high is not None and point.low < point.high:
             painter.setPen(QPen(whisker, 1.4 if one.bar_width else 1.8))
             painter.drawLine(QPointF(x, plot.y(point.low)), QPointF(x, plot.y(point.high)))
         if not one.bar_width:

@@ -32,7 +32,8 @@ class RoundCost:
 class CostModel(msgspec.Struct, frozen=True, kw_only=True):
     """One drafter at one temperature, over all rounds of all its k.
 
-    Times over `pass_ns`, the mean pass on one token of the plain runs beside them.
+    Times over `pass_ns`, the mean pass on one token of the plain runs beside them. Looks are the
+    drafter's steps: early exit spares the pass the layers of all that it looked at.
     """
 
     drafter: str
@@ -42,7 +43,7 @@ class CostModel(msgspec.Struct, frozen=True, kw_only=True):
     pass_ns: float
     step: float  # c: a further token of a draft, by least squares over rounds
     begin: float  # what a draft costs beside its steps, likewise
-    passes: tuple[tuple[int, float], ...]  # tokens drafted, the verifying pass: v
+    passes: tuple[tuple[int, int, float], ...]  # tokens drafted, looks, the verifying pass: v
     rest: float  # verdicts and commit
     plain_rest: float  # all of a plain round but its pass
 
@@ -107,9 +108,9 @@ def cost_model(
         raise ValueError("a cost model needs rounds of both sorts")
     one = sum(each.verify_ns for each in plain) / len(plain)
     slope, height = line_through((each.steps, each.draft_ns) for each in rounds)
-    by_length: dict[int, list[int]] = {}
+    by_length: dict[tuple[int, int], list[int]] = {}
     for each in rounds:
-        by_length.setdefault(each.drafted, []).append(each.verify_ns)
+        by_length.setdefault((each.drafted, each.steps), []).append(each.verify_ns)
     return CostModel(
         drafter=drafter,
         temperature=temperature,
@@ -118,7 +119,7 @@ def cost_model(
         pass_ns=one,
         step=slope / one,
         begin=height / one,
-        passes=tuple((n, sum(ns) / len(ns) / one) for n, ns in sorted(by_length.items())),
+        passes=tuple((*n, sum(ns) / len(ns) / one) for n, ns in sorted(by_length.items())),
         rest=sum(each.rest_ns for each in rounds) / len(rounds) / one,
         plain_rest=sum(each.draft_ns + each.rest_ns for each in plain) / len(plain) / one,
     )
@@ -165,10 +166,10 @@ def by_position(
     lengths
         Rounds by (tokens drafted, steps of the drafter).
     """
-    passes = dict(model.passes)
+    passes = {(drafted, looks): cost for drafted, looks, cost in model.passes}
     tokens = sum(count * kept_tokens(acceptance, n) for (n, _), count in lengths.items())
     cost = sum(
-        count * (passes[n] + model.step * steps + model.fixed)
+        count * (passes[n, steps] + model.step * steps + model.fixed)
         for (n, steps), count in lengths.items()
     )
     return ratio(tokens * (1.0 + model.plain_rest), cost)

@@ -1,7 +1,7 @@
-"""Texts decoded by several cells and by the plain target at once, a round of each in turn.
+"""Texts decoded by several cells and by the plain target at once, all at one place of the text.
 
-So what is compared lies a round apart, whatever else the machine does. Knows sessions and requests;
-no figure.
+So what is compared lies a round or two apart, whatever else the machine does, and has contexts of
+one length. Knows sessions and requests; no figure.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.benchmarks.articles_rows import Cell, Taken, emitted_ids
-from engine.benchmarks.rounds import in_lockstep
+from engine.benchmarks.measuring import in_turn
 from engine.comparison import compare
 from engine.prompting import prompt_tokens
 from engine.request import Observation, RunRequest
-from engine.session import Session
-from engine.trace.events import Settings
+from engine.session import Session, raise_failure
+from engine.trace.events import Round, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engine.benchmarks.articles_rows import Verdict
     from engine.benchmarks.articles_texts import Text
     from engine.loading import LoadedModel
-    from engine.trace.events import Round
 
 _WARM_UP = 8  # tokens of a text that is thrown away
 _ROWS = 1  # of each law, where sampling: enough for the overlap
@@ -66,11 +65,14 @@ class Bench:
         plain = Cell("none", 0, temperature)
         runs = [(self._plain, _request(plain, text, tokens))]
         runs += [(self._sessions[cell], _request(cell, text, tokens)) for cell in cells]
-        timed = in_lockstep(runs)
-        rounds = [tuple(one.record for one in run) for run in timed]
+        whole, *others = in_step(runs)
         return {
-            cell: Taken(own, rounds[0], self._verdict(text, own, rounds[0], temperature))
-            for cell, own in zip(cells, rounds[1:], strict=True)
+            cell: Taken(
+                own,
+                whole[: len(emitted_ids(own))],  # a sampled text may end elsewhere
+                self._verdict(text, own, whole, temperature),
+            )
+            for cell, own in zip(cells, others, strict=True)
         }
 
     def _verdict(
@@ -86,6 +88,28 @@ class Bench:
         model = self._target.transformer
         found = compare(model, self._plain.pool, prompt, ours, theirs, run="")
         return "fault" if found.first_difference is None else found.first_difference.kind
+
+
+def in_step(runs: Sequence[tuple[Session, RunRequest]]) -> list[list[Round]]:
+    """Decode several requests at once: the one that has emitted least goes on, in turn if several.
+
+    Each needs a session of its own: a drafter follows one text at a time.
+    """
+    found: list[list[Round]] = [[] for _ in runs]
+    emitted = [0] * len(runs)
+    going = {index: session.run(request) for index, (session, request) in enumerate(runs)}
+    turn = 0
+    while going:
+        index = min(in_turn(tuple(going), turn), key=emitted.__getitem__)
+        event = next(going[index], None)
+        raise_failure(event)
+        if event is None:
+            del going[index]
+        elif isinstance(event, Round):
+            found[index].append(event)
+            emitted[index] += event.emitted
+        turn += 1
+    return found
 
 
 def measure_cells(

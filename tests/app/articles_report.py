@@ -52,7 +52,8 @@ def report() -> Report:
     kinds += [row(texts=kind, k=4, confidence=0.5, speedup=quicker) for kind in KINDS]
     model = CostModel(
         drafter="head", temperature=0.0, texts="beginnings", acceptance=(0.7, 0.5), pass_ns=5e6,
-        step=0.08, begin=0.03, passes=((0, 1.0), (2, 1.1)), rest=0.03, plain_rest=0.02,
+        step=0.08, begin=0.03, passes=((0, 0, 1.0), (0, 1, 0.7), (2, 2, 1.1)),
+        rest=0.03, plain_rest=0.02,
     )  # fmt: skip
     alone = Alone(
         model="head", texts="held-out", tokens=240, covered=0.9, nats_per_byte=1.125,

@@ -72,7 +72,7 @@ def test_the_models_alone_and_the_costs_are_told() -> None:
     assert alone["covered"] == "90.0 %"
     assert (alone["nats/byte"], alone["target's there"]) == ("1.125", "0.800")
     (costs,) = cells("What predictions by position come from", report())
-    assert (costs["c"], costs["v of 0, 1, ..."]) == ("0.080", "1.00 1.10")
+    assert (costs["c"], costs["v of tokens drafted"]) == ("0.080", "0:1.00 2:1.10")
 
 
 def test_what_is_missing_is_a_dash_and_an_empty_table_is_left_out() -> None:

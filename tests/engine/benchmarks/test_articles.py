@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from engine import DraftscopeError, Session, load_model
+from engine import DraftscopeError, RunRequest, Session, Settings, load_model
 from engine.benchmarks import articles_runs, articles_texts
 from engine.benchmarks.articles import Report, choose_drafters, measure, ways
 from engine.benchmarks.articles_rows import Cell, emitted_ids
 from engine.benchmarks.articles_runs import Bench
 from engine.benchmarks.articles_texts import Text, begin_texts, kind_texts, repeated_texts
 from engine.benchmarks.kinds import Beginning, KindPrompt
+from engine.drafters.small import SmallModelDrafter
+from engine.trace.events import Round
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
     from engine.loading import LoadedModel
+    from engine.trace.events import Event
 
 LONG = "A text of more than thirty-two bytes, each of which is a token here."
 
@@ -41,6 +45,12 @@ def bundled(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = tuple(Beginning(id=str(i), kind="prose", text=f"{i} {LONG}", subject="") for i in "ab")
     monkeypatch.setattr(articles_texts.bundled, "kinds", lambda: prompts)
     monkeypatch.setattr(articles_texts.bundled, "beginnings", lambda: begun)
+
+
+def itself(target: LoadedModel) -> SmallModelDrafter:
+    """A drafter with the target's own weights."""
+    vocabulary = target.transformer.vocabulary
+    return SmallModelDrafter(target.transformer, target.info, "model:itself", vocabulary)
 
 
 def short(folder: Path, **changes: object) -> Report:
@@ -151,13 +161,13 @@ def test_cells_are_decoded_beside_one_plain_run_as_far_as_they_fit(
     target: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside: list[int] = []
-    lockstep = articles_runs.in_lockstep
+    in_step = articles_runs.in_step
 
     def watched(runs: list[object]) -> object:
         beside.append(len(runs))
-        return lockstep(runs)  # type: ignore[arg-type]  # passed on as they are
+        return in_step(runs)  # type: ignore[arg-type]  # passed on as they are
 
-    monkeypatch.setattr(articles_runs, "in_lockstep", watched)
+    monkeypatch.setattr(articles_runs, "in_step", watched)
     monkeypatch.setitem(articles_runs.TOGETHER, "cpu", 2)
     cells = [Cell("ngram", k, 0.0) for k in (1, 2, 3)]
     found = Bench(target, cells).decode(Text("list", "abcabcabc", raw=True, seed=0), 10)
@@ -173,13 +183,65 @@ def test_cells_are_decoded_beside_one_plain_run_as_far_as_they_fit(
 def test_a_greedy_text_that_differs_gets_a_verdict(
     target: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lockstep = articles_runs.in_lockstep
+    in_step = articles_runs.in_step
 
     def shortened(runs: list[object]) -> object:
-        plain, own = lockstep(runs)  # type: ignore[arg-type]  # passed on as they are
+        plain, own = in_step(runs)  # type: ignore[arg-type]  # passed on as they are
         return [plain[:-1], own]
 
-    monkeypatch.setattr(articles_runs, "in_lockstep", shortened)
+    monkeypatch.setattr(articles_runs, "in_step", shortened)
     cell = Cell("ngram", 2, 0.0)
     found = Bench(target, [cell]).decode(Text("list", "abcabcabc", raw=True, seed=0), 6)
     assert found[cell].verdict == "fault"
+
+
+def test_texts_are_decoded_in_step(target: LoadedModel) -> None:
+    order: list[tuple[int, int]] = []  # who went on, and how many tokens it had by then
+    had = [0, 0]
+
+    class Watched(Session):
+        def run(self, request: RunRequest, *_: object, **__: object) -> Generator[Event]:
+            for event in super().run(request):
+                if isinstance(event, Round):
+                    order.append((request.seed, had[request.seed]))
+                    had[request.seed] += event.emitted
+                yield event
+
+    same = "model:itself"  # always accepted: four tokens a round
+    runs = []
+    for seed, settings in enumerate(
+        (
+            Settings(drafter="none", k=0, temperature=0.0),
+            Settings(drafter=same, k=3, temperature=0.0),
+        )
+    ):
+        session = Watched(target)
+        session.add_drafter(same, itself(target))
+        request = RunRequest(
+            prompt="ab", raw=True, settings=settings, seed=seed, max_new_tokens=16, probes=False
+        )
+        runs.append((session, request))
+    plain, own = articles_runs.in_step(runs)
+    assert (len(plain), len(own)) == (16, 4)
+    reached = {0: 0, 1: 0}
+    for who, tokens in order:
+        reached[who] = tokens
+        other = reached[1 - who]
+        assert tokens <= other + 4  # nobody runs ahead by more than a round
+    assert [who for who, _ in order].count(0) == 16
+    assert order[-3][0] == 0  # the plain run ends beside the other, not long after it
+
+
+def test_a_sampled_text_is_set_beside_as_much_plain_text(
+    target: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_step = articles_runs.in_step
+
+    def ended(runs: list[object]) -> object:
+        plain, own = in_step(runs)  # type: ignore[arg-type]  # passed on as they are
+        return [plain, own[:3]]
+
+    monkeypatch.setattr(articles_runs, "in_step", ended)
+    cell = Cell("ngram", 2, 1.0)
+    found = Bench(target, [cell]).decode(Text("list", "abcabcabc", raw=True, seed=0), 12)
+    assert len(found[cell].plain) == len(emitted_ids(found[cell].rounds)) < 12

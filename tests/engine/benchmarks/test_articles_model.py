@@ -19,7 +19,8 @@ from engine.benchmarks.articles_model import (
 def model(**changes: object) -> CostModel:
     figures = {
         "drafter": "head", "temperature": 0.0, "texts": "beginnings", "acceptance": (0.8, 0.5),
-        "pass_ns": 100.0, "step": 0.1, "begin": 0.05, "passes": ((0, 1.0), (1, 1.1), (2, 1.2)),
+        "pass_ns": 100.0, "step": 0.1, "begin": 0.05,
+        "passes": ((0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.1), (2, 2, 1.2)),
         "rest": 0.05, "plain_rest": 0.02,
     }  # fmt: skip
     return CostModel(**figures | changes)  # type: ignore[arg-type]  # of mixed types
@@ -69,7 +70,7 @@ def test_costs_are_read_off_the_rounds() -> None:
     found = cost_model("head", 0.0, "beginnings", (0.5,), rounds, plain)
     assert found.pass_ns == 100
     assert (found.step, found.begin) == (pytest.approx(0.10), pytest.approx(0.15))
-    assert dict(found.passes) == {0: 1.0, 1: 1.2, 2: 1.4}
+    assert found.passes == ((0, 1, 1.0), (1, 1, 1.2), (2, 2, 1.4))
     assert found.rest == pytest.approx(0.05)
     assert found.fixed == pytest.approx(0.20)
     assert found.plain_rest == pytest.approx(0.04)  # ((1 + 3) + (3 + 1)) / 2 over 100
