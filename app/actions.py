@@ -213,6 +213,11 @@ _MODELS = (
         enabled=lambda state: state.fetching,
     ),
     Action(
+        "models.train",
+        "Train a drafter…",
+        "Make a drafter for the target, and follow how it does; runs go on meanwhile.",
+    ),
+    Action(
         "models.build_plan",
         "Build the faster plan",
         "Compile passes for this processor, once, in a few seconds; runs go on meanwhile.",

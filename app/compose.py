@@ -28,6 +28,8 @@ from app.placement import place, remember
 from app.refreshing import Refreshing, View
 from app.sessions import Sessions
 from app.settings import Settings
+from app.training import Training
+from app.training_desk import TrainingDesk
 from app.viewmodels.prompt import PromptState
 from app.views.acceptance import AcceptanceView
 from app.views.caches import CachesView
@@ -72,6 +74,7 @@ class Program:
         self.desk = Desk(speed=self.settings["view.speed"] or None, engine=engine)
         self.export = Export()
         self.warming = Warming()
+        self.training = Training()
         self.prompt = PromptView()
         self.strip = StripView()
         self.text = TextView(self.strip)
@@ -92,6 +95,10 @@ class Program:
         self.window = MainWindow(self.text, panels)
         self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
         self.choosing = Choosing(self.window, self.prompt, self.desk, self.warming)
+        self.training_desk = TrainingDesk(
+            self.window, self.prompt, self.desk, self.choosing, self.training, self.appearance
+        )
+        throughput.set_disturbed(self.training_desk.disturbed)
         self.deeds = Deeds(
             self.window,
             self.prompt,
@@ -100,6 +107,7 @@ class Program:
             self.sessions,
             self.choosing,
             self.warming,
+            self.training_desk,
             self.appearance,
             self.settings,
         )
@@ -141,6 +149,7 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
+        self.training_desk.close()
         warmed = self.warming.close()
         self.refreshing.stop()
         self.appearance.close()
@@ -173,8 +182,8 @@ class Program:
         self.timeline.step_round_requested.connect(self.deeds.step_round)
         self.timeline.step_phase_requested.connect(self.deeds.step_phase)
         self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
-
         acceptance, throughput, caches = self.charts
+        self.training_desk.disturbed_changed.connect(throughput.refresh)
         followers: dict[str, View] = {
             "court": self.court,
             "timeline": self.timeline,

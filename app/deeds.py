@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.exporting import Export
     from app.sessions import Sessions
     from app.settings import Settings
+    from app.training_desk import TrainingDesk
     from app.viewmodels.desk import DeskState
     from app.views.main_window import MainWindow
     from app.views.palette import CommandPalette
@@ -54,6 +55,7 @@ class Deeds(QObject):
         sessions: Sessions,
         choosing: Choosing,
         warming: Warming,
+        training: TrainingDesk,
         appearance: Appearance,
         settings: Settings,
     ) -> None:
@@ -65,6 +67,7 @@ class Deeds(QObject):
         self._sessions = sessions
         self._choosing = choosing
         self._warming = warming
+        self._training = training
         self._appearance = appearance
         self._settings = settings
         self._palette: CommandPalette | None = None
@@ -103,6 +106,7 @@ class Deeds(QObject):
             "models.load": choosing.load,
             "models.fetch": lambda: desk.fetch(DEFAULT_MODEL),
             "models.cancel_fetch": desk.cancel_fetch,
+            "models.train": self._training.open,
             "models.build_plan": self._warming.start,
             "models.cancel_build": self._warming.cancel,
             "view.restore": window.docks.arrange,

@@ -40,11 +40,7 @@ class Export(QObject):
         self._cancelled = False
         program, arguments = command(kind, trace, path)
         process = QProcess(self)
-        environment = QProcessEnvironment.systemEnvironment()
-        inherited = environment.value("PYTHONPATH")
-        search = f"{_ROOT}{';' if sys.platform == 'win32' else ':'}{inherited}"
-        environment.insert("PYTHONPATH", search if inherited else str(_ROOT))
-        process.setProcessEnvironment(environment)
+        process.setProcessEnvironment(environment())
         process.finished.connect(self._end)
         process.errorOccurred.connect(self._stumble)
         self._process = process
@@ -91,6 +87,19 @@ class Export(QObject):
 
 def command(kind: str, trace: Path, path: Path) -> tuple[str, list[str]]:
     """Return the program and the arguments of an export."""
+    return draftscope(["export", kind, str(trace), str(path)])
+
+
+def draftscope(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the program that is `draftscope`, this very one, and what it is called with."""
     frozen = getattr(sys, "frozen", False)
-    arguments = [] if frozen else ["-m", "app"]
-    return sys.executable, [*arguments, "export", kind, str(trace), str(path)]
+    return sys.executable, [*([] if frozen else ["-m", "app"]), *arguments]
+
+
+def environment() -> QProcessEnvironment:
+    """Return the environment in which it finds itself, wherever it is started from."""
+    found = QProcessEnvironment.systemEnvironment()
+    inherited = found.value("PYTHONPATH")
+    search = f"{_ROOT}{';' if sys.platform == 'win32' else ':'}{inherited}"
+    found.insert("PYTHONPATH", search if inherited else str(_ROOT))
+    return found

@@ -1,4 +1,4 @@
-"""Line plots over the rounds: themed, updated in place, never slower with more rounds.
+"""Line plots over rounds or steps: themed, updated in place, never slower with more of them.
 
 Knows pyqtgraph and a theme. Knows no document and no figure: arrays and words are given.
 After pyqtgraph's own advice: numpy arrays, pens of width 1, clipping to the view, peak
@@ -51,14 +51,24 @@ class Plot(QWidget):
         What is plotted, with its unit.
     lines
         The curves; `set_values` takes one array for each.
+    unit
+        What is counted from left to right.
     """
 
-    def __init__(self, title: str, lines: Sequence[Line], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        lines: Sequence[Line],
+        parent: QWidget | None = None,
+        *,
+        unit: str = "round",
+    ) -> None:
         super().__init__(parent)
         self.lines = tuple(lines)
+        self._unit = unit
+        self._at: npt.NDArray[np.float64] = np.arange(0.0)
         self._title = title
         self._theme: Theme | None = None
-        self._rounds = 0
         self._inspected: int | None = None
         self._readout: Callable[[int], Sequence[str]] | None = None
         self._levels: list[tuple[Any, str]] = []
@@ -161,7 +171,12 @@ class Plot(QWidget):
             self._scale.setScale(factor)
 
     def set_values(
-        self, values: Sequence[npt.NDArray[np.float64]], *, top: float, note: str = ""
+        self,
+        values: Sequence[npt.NDArray[np.float64]],
+        *,
+        top: float,
+        note: str = "",
+        at: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """Show these arrays, each of shape [rounds]; NaN and infinite entries are gaps.
 
@@ -173,9 +188,13 @@ class Plot(QWidget):
             Upper end of the axis of values; its lower end is 0.
         note
             Shown over the plot if no entry is finite.
+        at
+            Where the entries stand, rising, of the longest array's shape; None: 1, 2, 3, ...
         """
-        self._rounds = max((len(one) for one in values), default=0)
-        self.canvas.setXRange(1, max(self._rounds, _FEWEST_ROUNDS))
+        rounds = max((len(one) for one in values), default=0)
+        self._at = np.arange(1.0, rounds + 1) if at is None else at
+        first, last = (1.0, rounds) if at is None or not rounds else (at[0], at[-1])
+        self.canvas.setXRange(first, max(last, first + _FEWEST_ROUNDS - 1))
         upper = top if np.isfinite(top) and top > 0 else 1.0
         # A little air, so that a curve along an end keeps its whole width.
         self.canvas.setYRange(-_AIR * upper, (1 + _AIR) * upper)
@@ -184,13 +203,13 @@ class Plot(QWidget):
             finite = np.isfinite(one)
             shown = shown or bool(finite.any())
             clean = one if finite.all() else np.where(finite, one, np.nan)
-            curve.setData(np.arange(1.0, len(one) + 1), clean)
+            curve.setData(self._at[: len(one)], clean)
         self._note.setText("" if shown else note)
         self._note.setVisible(not shown and bool(note))
         # The view's matrix follows its range with the next paint, which then asks for one more.
         self.canvas.scene().prepareForPaint()
         if self._inspected is not None:
-            self.inspect(min(self._inspected, self._rounds - 1))
+            self.inspect(min(self._inspected, rounds - 1))
 
     def set_readout(self, readout: Callable[[int], Sequence[str]]) -> None:
         """Use `readout(round index)` for the values of the round under the pointer, one a line."""
@@ -246,11 +265,11 @@ class Plot(QWidget):
 
     def inspect(self, index: int | None) -> None:
         """Show the values of a round in the header, or the legend for None."""
-        known = index is not None and 0 <= index < self._rounds and self._readout is not None
+        known = index is not None and 0 <= index < len(self._at) and self._readout is not None
         self._inspected = index if known else None
         self._marker.setVisible(known)
         if index is not None and known:
-            self._marker.setValue(index + 1)
+            self._marker.setValue(self._at[index])
         self._write_header()
 
     def _write_header(self) -> None:
@@ -258,7 +277,7 @@ class Plot(QWidget):
         title = self._title
         if self._inspected is not None and self._readout is not None:
             values = self._readout(self._inspected)
-            title = f"round {self._inspected + 1}"
+            title = f"{self._unit} {self._at[self._inspected]:,.0f}"
         keys = []
         for i, line in enumerate(self.lines):
             label = f"{line.label} {values[i]}" if i < len(values) else line.label
@@ -271,14 +290,23 @@ class Plot(QWidget):
         if event.type() == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
             box = self.canvas.getPlotItem().getViewBox()
             at = box.mapSceneToView(QPointF(self.canvas.mapToScene(event.position().toPoint())))
-            self.inspect(round(at.x()) - 1)
+            self.inspect(self._nearest(at.x()))
         elif event.type() == QEvent.Type.Leave and not self.hasFocus():
             self.inspect(None)
         return super().eventFilter(watched, event)
 
+    def _nearest(self, x: float) -> int | None:
+        """Return which entry stands nearest to a place on the axis; None beyond its ends."""
+        if not len(self._at):
+            return None
+        index = int(np.abs(self._at - x).argmin())
+        apart = abs(float(self._at[index]) - x)
+        half = float(np.diff(self._at).max()) / 2 if len(self._at) > 1 else 0.5
+        return index if apart <= half else None
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and Right read the curves round by round, Home and End jump, Escape leaves."""
-        last = self._rounds - 1
+        last = len(self._at) - 1
         at = last + 1 if self._inspected is None else self._inspected
         moves = {
             Qt.Key.Key_Left: at - 1,

@@ -11,12 +11,16 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.viewmodels.throughput import WINDOW, ThroughputModel
+from app.viewmodels.training import DISTURBED
 from app.views.elided import ElidedLabel
+from app.views.notice import Notice
 from app.views.plot_header import Key
 from app.views.plots import Line, Plot
 from app.views.readings import ReadingRow
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from PySide6.QtGui import QResizeEvent
 
     from app.theme import Theme
@@ -35,10 +39,13 @@ class ThroughputView(QWidget):
         super().__init__(parent)
         self._model: ThroughputModel | None = None
         self._presentation: Presentation | None = None
+        self._document: Document | None = None
+        self._disturbed: Collection[str] = ()
         self.setAccessibleName("Throughput")
         self.readings = ReadingRow("Throughput figures", parent=self)
         self.small = ReadingRow("Time between tokens and cost", compact=True, parent=self)
         self.source = ElidedLabel(self)
+        self.notice = Notice(self)
         self.plot = Plot(
             _TITLE,
             [Line("all so far", "accent"), Line(f"last {WINDOW} rounds", "muted", dashed=True)],
@@ -52,6 +59,7 @@ class ThroughputView(QWidget):
         self._lower = QGridLayout()
         self._lower.setSpacing(2)
         layout.addWidget(self.readings)
+        layout.addWidget(self.notice)
         layout.addLayout(self._lower, 1)
         layout.addWidget(self.source)
         self._arrange()
@@ -59,9 +67,13 @@ class ThroughputView(QWidget):
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
         self._model = ThroughputModel(document, presentation.visible_rounds())
-        self._presentation = presentation
+        self._presentation, self._document = presentation, document
         self.plot.set_readout(self._model.readout)
         self.refresh()
+
+    def set_disturbed(self, runs: Collection[str]) -> None:
+        """Mark the times of these runs: a drafter was trained while they were measured."""
+        self._disturbed = runs
 
     def refresh(self) -> None:
         """Show what has changed since the last call."""
@@ -72,6 +84,8 @@ class ThroughputView(QWidget):
         self.readings.set_readings(model.readings)
         self.small.set_readings(model.small)
         self.source.set_text(model.source)
+        run = self._document.run if self._document is not None else None
+        self.notice.say(DISTURBED if run in self._disturbed else "")
         self.plot.set_values((model.cumulative, model.rolling), top=model.top, note=model.note)
         self._show_plain(model)
 
@@ -94,7 +108,7 @@ class ThroughputView(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
-        for part in (self.readings, self.small, self.plot, self.source):
+        for part in (self.readings, self.notice, self.small, self.plot, self.source):
             part.set_theme(theme)
 
     def sizeHint(self) -> QSize:
