@@ -65,6 +65,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.models import models
 
         return models(options)
+    if options.command == "train":
+        from app.cli.train import train
+
+        return train(options)
     if options.command == "warm-up":
         from app.cli.warm_up import warm_up
 

@@ -7,16 +7,18 @@ from pathlib import Path
 
 from app.cli.arguments import DEFAULT_TARGET, PLANS, Bias, Parser, add_pair, number, whole
 from app.cli.parser_bench import add_bench
+from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "warm-up", "export", "check", "bench")
+COMMANDS = ("run", "models", "warm-up", "train", "export", "check", "bench")
 
 _WINDOW_EPILOG = """\
 commands:
   draftscope run       decode a prompt here in the terminal
   draftscope models    list the models, or fetch one
   draftscope warm-up   build the fastest plan for this processor, once
+  draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
@@ -47,6 +49,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
     _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
+    add_train(commands.add_parser("train", help="make a drafter for a target"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))

@@ -83,6 +83,9 @@ def answer(
             taken = list(islice(fitting, len(free)))
             exhausted = len(taken) < len(free)
             _fill(model, cache, places, free, taken, generator)
+            order = sorted(range(sequences), key=lambda index: _length(places[index]))
+            cache.arrange(order)
+            places = [places[index] for index in order]
         elif len(free) == sequences:
             return
         else:
@@ -152,6 +155,10 @@ def _draw(
     drawn = drawn.clamp_(max=mass.shape[-1] - 1)
     warm = torch.tensor([value > 0 for value in heats], device=logits.device)
     return list(torch.where(warm, drawn, greedy).tolist())
+
+
+def _length(place: _Place | None) -> int:
+    return 0 if place is None else len(place.tokens)
 
 
 def _finished(place: _Place, ends: frozenset[int], longest: int) -> Answer | None:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.models.blocks import Block
+    from engine.models.config import ModelConfig
     from engine.models.formats.weights import Checkpoint
 
-STEP = 64  # positions: attention reads a cache up to the next multiple of it
+STEP = 32  # positions: attention reads a cache up to the next multiple of it
+GROUP = 16  # sequences that attend together
 
 
 class BatchCache:
@@ -40,6 +42,13 @@ class BatchCache:
         """Room of each sequence."""
         return self.keys.shape[3]
 
+    def arrange(self, order: Sequence[int]) -> None:
+        """Put sequence `order[i]` in place i."""
+        index = torch.tensor(order, device=self.keys.device)
+        for layer in range(self.keys.shape[0]):  # one after another: no second cache is held
+            self.keys[layer] = self.keys[layer][index]
+            self.values[layer] = self.values[layer][index]
+
 
 @dataclass(frozen=True)
 class States:
@@ -49,17 +58,38 @@ class States:
     taps: tuple[Tensor, ...] = ()  # each [B, T, D], after the layers that were asked for
 
 
+@dataclass(frozen=True)
+class LayerWeights:
+    """One layer's numbers, for a drafter to start from; float32."""
+
+    attention_norm: Tensor  # [D]
+    mlp_norm: Tensor  # [D]
+    qkv: Tensor  # [(heads + 2 kv_heads) * head_dim, D]
+    output: Tensor  # [D, heads * head_dim]
+    gate_up: Tensor  # [2 * mlp_width, D]
+    down: Tensor  # [D, mlp_width]
+
+
 class BatchedTransformer:
     """A model of the Llama family with a batch axis."""
 
-    def __init__(self, transformer: Transformer) -> None:
-        """Wrap a model that was built under a BatchedPlan."""
+    def __init__(self, transformer: Transformer, tensor: Callable[[str], Tensor]) -> None:
+        """Wrap a model that was built under a BatchedPlan; `tensor` reads its weights by name."""
         plan = transformer.plan
         assert isinstance(plan, BatchedPlan), "only that plan keeps its layers for batches"
         assert plan.rotary is not None
         self.transformer = transformer
         self.plan = plan
         self._rotary = plan.rotary
+        self._read_tensor = tensor
+
+    @property
+    def config(self) -> ModelConfig:
+        """The target's sizes."""
+        return self.transformer.config
+
+    def _tensor(self, name: str) -> Tensor:
+        return self._read_tensor(name).to(self.plan.device, torch.float32)
 
     @classmethod
     def of(
@@ -78,7 +108,38 @@ class BatchedTransformer:
                 plan,
                 vocabulary=vocabulary,
                 progress=progress,
-            )
+            ),
+            checkpoint.tensor,
+        )
+
+    @property
+    def output_norm(self) -> Tensor:
+        """Weights of the last norm; [D]."""
+        return self._tensor("model.norm.weight")
+
+    def scored(self, ids: Sequence[int]) -> Tensor:
+        """Return the head's rows for some ids; [R, D] float32."""
+        name = "model.embed_tokens.weight" if self.config.tied else "lm_head.weight"
+        return self._tensor(name)[list(ids)]
+
+    def layer_weights(self, index: int) -> LayerWeights:
+        """Return the matrices of a layer, counted from 0, in float32."""
+        block = self.plan.blocks[index]
+
+        def matrix(names: tuple[str, ...]) -> Tensor:
+            parts = [self._tensor(f"model.layers.{index}.{name}.weight") for name in names]
+            return torch.cat(parts)
+
+        apart = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+        return LayerWeights(
+            block.attention_norm,
+            block.mlp_norm,
+            matrix(("self_attn.qkv_proj",) if self.config.fused else apart),
+            matrix(("self_attn.o_proj",)),
+            matrix(
+                ("mlp.gate_up_proj",) if self.config.fused else ("mlp.gate_proj", "mlp.up_proj")
+            ),
+            matrix(("mlp.down_proj",)),
         )
 
     @torch.inference_mode()
@@ -121,36 +182,64 @@ class BatchedTransformer:
 
     @torch.inference_mode()
     def step(self, tokens: Tensor, positions: Tensor, cache: BatchCache) -> Tensor:
-        """Run one more token of each sequence of a cache; [B, D] from [B] ids and [B] places."""
-        sequences = tokens.shape[0]
-        reach = min(cache.positions, -(-(int(positions.max()) + 1) // STEP) * STEP)
+        """Run one more token of each sequence of a cache; [B, D] from [B] ids and [B] places.
+
+        Neighbours attend together: it is quickest where they stand at like places.
+        """
         x = self.transformer.embed(tokens)
-        cos, sin = self._rotary.tables(reach)
+        cos, sin = self._rotary.tables(int(positions.max()) + 1)
         turns = cos[positions], sin[positions]
-        place = torch.arange(reach, device=self.plan.device)
-        everyone = torch.arange(sequences, device=self.plan.device)
-        masks: dict[int | None, Tensor] = {}
+        everyone = torch.arange(len(tokens), device=self.plan.device)
+        groups = [
+            _Group.of(positions, begin, cache.positions) for begin in range(0, len(tokens), GROUP)
+        ]
         for number, block in enumerate(self.plan.blocks):
             queries, keys, values = block.project(x, turns)
             kept_keys, kept_values = cache.keys[number], cache.values[number]
             kept_keys[everyone, :, positions] = keys.transpose(0, 1).to(kept_keys.dtype)
             kept_values[everyone, :, positions] = values.transpose(0, 1).to(kept_values.dtype)
-            if block.window not in masks:
-                hidden = place[None, :] > positions[:, None]
-                if block.window is not None:
-                    hidden |= place[None, :] <= positions[:, None] - block.window
-                mask = torch.zeros(sequences, 1, 1, reach, dtype=self.plan.factors)
-                mask = mask.to(self.plan.device)
-                masks[block.window] = mask.masked_fill_(hidden[:, None, None], float("-inf"))
-            grouped = queries.view(sequences, block.kv_heads, -1, block.head_dim)
-            mixed = functional.scaled_dot_product_attention(
-                grouped.to(kept_keys.dtype),
-                kept_keys[:, :, :reach],
-                kept_values[:, :, :reach],
-                attn_mask=masks[block.window],
+            grouped = queries.view(len(tokens), block.kv_heads, -1, block.head_dim)
+            grouped = grouped.to(kept_keys.dtype)
+            mixed = torch.cat(
+                [
+                    functional.scaled_dot_product_attention(
+                        grouped[group.rows],
+                        kept_keys[group.rows, :, : group.reach],
+                        kept_values[group.rows, :, : group.reach],
+                        attn_mask=group.mask(block.window, kept_keys.dtype),
+                    )
+                    for group in groups
+                ]
             )
-            x = block.finish(x, mixed.reshape(sequences, -1).to(x.dtype))
+            x = block.finish(x, mixed.reshape(len(tokens), -1).to(x.dtype))
         return x
+
+
+@dataclass
+class _Group:
+    """Neighbours in a cache, which attend together as far as the longest of them reaches."""
+
+    rows: slice
+    reach: int  # positions that are read
+    positions: Tensor  # [n], where each one stands
+    masks: dict[int | None, Tensor]
+
+    @classmethod
+    def of(cls, positions: Tensor, begin: int, room: int) -> _Group:
+        some = positions[begin : begin + GROUP]
+        reach = min(room, -(-(int(some.max()) + 1) // STEP) * STEP)
+        return cls(slice(begin, begin + GROUP), reach, some, {})
+
+    def mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
+        """[n, 1, 1, reach], 0 or -inf."""
+        if window not in self.masks:
+            place = torch.arange(self.reach, device=self.positions.device)
+            hidden = place[None, :] > self.positions[:, None]
+            if window is not None:
+                hidden |= place[None, :] <= self.positions[:, None] - window
+            mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+            self.masks[window] = mask.masked_fill_(hidden, float("-inf"))[:, None, None]
+        return self.masks[window]
 
 
 def _batch(rows: Tensor, sequences: int, dtype: torch.dtype) -> Tensor:

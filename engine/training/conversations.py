@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.training.answers import Prompt, answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     import torch
 
@@ -27,8 +27,8 @@ WARMTH = 1.0  # temperature of such a turn: the wider, the more kinds of text
 
 
 @dataclass(frozen=True)
-class Opening:
-    """How a conversation begins."""
+class Conversation:
+    """How a conversation begins, and how it goes on."""
 
     kind: str  # a word for the corpus: what sort of prompt this is
     temperature: float  # of the answers
@@ -51,7 +51,7 @@ class Row:
 class _Talk:
     """Where a conversation stands."""
 
-    opening: Opening
+    conversation: Conversation
     users_turn: bool  # what is being drawn
     answers: int = 0
 
@@ -78,20 +78,20 @@ def converse(
     model: BatchedTransformer,
     tokenizer: Tokenizer,
     turns: Turns | None,
-    openings: Iterator[Opening],
+    beginnings: Iterator[Conversation],
     ends: frozenset[int],
     generator: torch.Generator,
     *,
     longest: int = 640,
     sequences: int = 128,
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Yield conversations as they end.
 
     Parameters
     ----------
     turns
-        None for a model without a chat template: openings must be raw then.
-    openings
+        None for a model without a chat template: all must be raw then.
+    beginnings
         Read as there is room; endless ones are fine, since rows are yielded one by one.
     longest
         Tokens of a conversation.
@@ -103,10 +103,10 @@ def converse(
             if following:
                 yield following.popleft()
                 continue
-            opening = next(openings, None)
-            if opening is None:
+            begun = next(beginnings, None)
+            if begun is None:
                 return
-            yield _first(opening, tokenizer, turns)
+            yield _first(begun, tokenizer, turns)
 
     while True:
         for done in answer(model, prompts(), ends, generator, sequences=sequences, longest=longest):
@@ -120,24 +120,24 @@ def converse(
             more = _more(done, talk, turns, ends, longest)
             if more is None:
                 row = (*done.prompt.tokens, *done.drawn)
-                yield Row(row, talk.opening.temperature, talk.opening.kind)
+                yield Row(row, talk.conversation.temperature, talk.conversation.kind)
             else:
                 following.append(more)
         if not following:
             return
 
 
-def _first(opening: Opening, tokenizer: Tokenizer, turns: Turns | None) -> Prompt:
+def _first(conversation: Conversation, tokenizer: Tokenizer, turns: Turns | None) -> Prompt:
     """Return the first thing to draw."""
-    talk = _Talk(opening, users_turn=False)
-    if opening.raw:
-        ids = tokenizer.encode(opening.text or "", add_special=True)
-        return Prompt(tuple(ids), opening.temperature, opening.limit, talk)
-    assert turns is not None, "without a chat template there are raw openings only"
-    if opening.text is None:
+    talk = _Talk(conversation, users_turn=False)
+    if conversation.raw:
+        text = tokenizer.encode(conversation.text or "", add_special=True)
+        return Prompt(tuple(text), conversation.temperature, conversation.limit, talk)
+    assert turns is not None, "without a chat template there are raw ones only"
+    if conversation.text is None:
         return Prompt(turns.begin, WARMTH, USER_LIMIT, replace(talk, users_turn=True))
-    ids = (*turns.begin, *tokenizer.encode(opening.text), *turns.to_answer)
-    return Prompt(ids, opening.temperature, opening.limit, talk)
+    ids = (*turns.begin, *tokenizer.encode(conversation.text), *turns.to_answer)
+    return Prompt(ids, conversation.temperature, conversation.limit, talk)
 
 
 def _asked(done: Answer, talk: _Talk, turns: Turns | None, ends: frozenset[int]) -> Prompt | None:
@@ -146,21 +146,23 @@ def _asked(done: Answer, talk: _Talk, turns: Turns | None, ends: frozenset[int])
     words = tuple(token for token in done.drawn if token not in ends)
     if len(words) < 3 or done.repeats:
         return None
-    opening = talk.opening
+    conversation = talk.conversation
     ids = (*done.prompt.tokens, *words, *turns.to_answer)
-    return Prompt(ids, opening.temperature, opening.limit, replace(talk, users_turn=False))
+    return Prompt(
+        ids, conversation.temperature, conversation.limit, replace(talk, users_turn=False)
+    )
 
 
 def _more(
     done: Answer, talk: _Talk, turns: Turns | None, ends: frozenset[int], longest: int
 ) -> Prompt | None:
     """Return the user's next turn, if there is to be one and it has room; None if it was all."""
-    opening, answers = talk.opening, talk.answers + 1
-    over = opening.raw or turns is None or answers >= opening.turns or done.repeats
+    conversation, answers = talk.conversation, talk.answers + 1
+    over = conversation.raw or turns is None or answers >= conversation.turns or done.repeats
     if over or done.drawn[-1] not in ends:
         return None
     assert turns is not None
     ids = (*done.prompt.tokens, *done.drawn[:-1], *turns.to_user)
-    if len(ids) + USER_LIMIT + opening.limit // 2 > longest:
+    if len(ids) + USER_LIMIT + conversation.limit // 2 > longest:
         return None
     return Prompt(ids, WARMTH, USER_LIMIT, replace(talk, users_turn=True, answers=answers))

@@ -1,0 +1,127 @@
+"""What is left of a training that ended before its time, so that it can go on.
+
+A folder beside the drafter's file: the target's own text, its states along all text, and where the
+fitting stood. Knows files; no model.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENDING = ".checkpoint"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The folder of one training."""
+
+    folder: Path
+
+    @classmethod
+    def beside(cls, out: Path) -> Checkpoint:
+        """Return the one of a drafter's file."""
+        return cls(out.with_suffix(ENDING))
+
+    @property
+    def text(self) -> Path:
+        """Where the target's own text is kept."""
+        return self.folder / "text.safetensors"
+
+    @property
+    def states(self) -> Path:
+        """The folder of the target's states."""
+        return self.folder / "states"
+
+    def begin(self, asked: dict[str, Any], resume: bool) -> None:
+        """Make the folder, or go on in it.
+
+        Parameters
+        ----------
+        asked
+            What the drafter is to be; a training goes on only towards the same one.
+
+        Raises
+        ------
+        DraftscopeError
+            If there is nothing to go on from, or it was for another drafter.
+        """
+        wanted = json.loads(json.dumps(asked))
+        if not resume:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif not (self.folder / "asked.json").is_file():
+            raise DraftscopeError(
+                f"There is no training to go on with at {self.folder.name}; leave --resume out to "
+                "begin one."
+            )
+        elif self._asked() != wanted:
+            kept = self._asked()
+            parts = [name for name in wanted if kept.get(name) != wanted[name]]
+            raise DraftscopeError(
+                f"The training at {self.folder.name} was begun with another {' and '.join(parts)}; "
+                "ask for the same, or leave --resume out to begin anew."
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / "asked.json").write_text(json.dumps(wanted), encoding="utf-8")
+        except OSError as error:
+            raise DraftscopeError(
+                f"{self.folder.name} cannot be written: {error.strerror}. Choose another place."
+            ) from error
+
+    def finished_rows(self) -> set[int]:
+        """Return the rows whose states are there."""
+        path = self.states / "rows"
+        text = path.read_text(encoding="ascii") if path.is_file() else ""
+        return {int(row) for row in text.split() if row.isdecimal()}
+
+    def finish_rows(self, rows: list[int]) -> None:
+        """Note rows whose states are there; a line is written at once or not at all."""
+        with (self.states / "rows").open("a", encoding="ascii") as file:
+            file.write(" ".join(map(str, rows)) + "\n")
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Keep where the fitting stands, in the place of what was kept once it is whole."""
+        partial = self.folder / "fit.partial"
+        torch.save(state, partial)
+        partial.replace(self.folder / "fit.pt")
+
+    def load(self) -> dict[str, Any] | None:
+        """Return where the fitting stood; None if it had not begun.
+
+        Raises
+        ------
+        DraftscopeError
+            If the file is damaged.
+        """
+        path = self.folder / "fit.pt"
+        if not path.is_file():
+            return None
+        try:
+            found: dict[str, Any] = torch.load(path, weights_only=True)
+        except Exception as error:  # whatever a torn file makes of torch's reader
+            raise DraftscopeError(
+                f"{self.folder.name} is damaged ({type(error).__name__}); leave --resume out to "
+                "begin anew."
+            ) from error
+        return found
+
+    def remove(self) -> None:
+        """Leave nothing."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _asked(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / "asked.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}

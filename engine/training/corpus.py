@@ -1,0 +1,156 @@
+"""The text that drafters are trained on: a safetensors file of token ids. Knows no model.
+
+As this program writes it, rows of any length stand one after another; a table of rows of one length
+is read too. Which rows are kept for measuring is in the file, so that no later training sees them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.errors import DraftscopeError
+from engine.models.formats.safetensors_header import read_safetensors_header
+from engine.models.formats.safetensors_reader import read_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from engine.training.conversations import Row
+
+_TYPES = {"F32": 4, "I64": 8, "I32": 4}
+MEASURED = 24  # one row in so many is kept for measuring
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Rows of ids."""
+
+    tokens: Tensor  # [N] int32, row after row
+    starts: Tensor  # [rows + 1] int64, where each begins; the last is N
+    kinds: tuple[str, ...]  # a word for each row
+    temperatures: tuple[float, ...]  # at which the target drew its part of each row
+    validation: frozenset[int]  # rows that are never trained on
+
+    @property
+    def rows(self) -> int:
+        """How many texts there are."""
+        return len(self.kinds)
+
+    def row(self, index: int) -> Tensor:
+        """Return the ids of a text; [n]."""
+        return self.tokens[int(self.starts[index]) : int(self.starts[index + 1])]
+
+    def lengths(self) -> list[int]:
+        """Return how many ids each text has."""
+        return list((self.starts[1:] - self.starts[:-1]).tolist())
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Corpus:
+        """Put texts one after another; every 24th is kept for measuring."""
+        lengths = torch.tensor([0, *(len(row.tokens) for row in rows)])
+        return cls(
+            torch.tensor([token for row in rows for token in row.tokens], dtype=torch.int32),
+            lengths.cumsum(0),
+            tuple(row.kind for row in rows),
+            tuple(row.temperature for row in rows),
+            frozenset(range(0, len(rows), MEASURED)),
+        )
+
+
+def joined(parts: Iterable[Corpus]) -> Corpus:
+    """Put corpora one after another."""
+    tokens, starts = list[Tensor](), [torch.zeros(1, dtype=torch.int64)]
+    kinds, temperatures = list[str](), list[float]()
+    validation: set[int] = set()
+    begun = 0
+    for part in parts:
+        validation |= {len(kinds) + row for row in part.validation}
+        tokens.append(part.tokens)
+        starts.append(part.starts[1:] + begun)
+        begun += int(part.starts[-1])
+        kinds.extend(part.kinds)
+        temperatures.extend(part.temperatures)
+    return Corpus(
+        torch.cat(tokens),
+        torch.cat(starts),
+        tuple(kinds),
+        tuple(temperatures),
+        frozenset(validation),
+    )
+
+
+def write_corpus(corpus: Corpus, path: Path) -> None:
+    """Write a corpus; a file of that name is replaced at once or not at all."""
+    kinds = sorted(set(corpus.kinds))
+    tensors = {
+        "tokens": corpus.tokens,
+        "starts": corpus.starts,
+        "temperature": torch.tensor(corpus.temperatures),
+        "kind": torch.tensor([kinds.index(kind) for kind in corpus.kinds], dtype=torch.int32),
+        "validation": torch.tensor(sorted(corpus.validation), dtype=torch.int64),
+    }
+    partial = path.with_name(path.name + ".partial")
+    save_file(tensors, partial, metadata={"kinds": json.dumps(kinds)})
+    partial.replace(path)
+
+
+def read_corpus(path: Path, vocabulary: int) -> Corpus:
+    """Read a corpus for a target of so many ids.
+
+    Raises
+    ------
+    DraftscopeError
+        If the file is none, is damaged, or holds ids that the target does not have.
+    """
+    header = read_safetensors_header(path, _TYPES)
+    stored = {name: read_stored(path, entry) for name, entry in header.items()}
+    tokens = stored.get("tokens")
+    if tokens is None or tokens.dtype != torch.int32 or not tokens.numel():
+        raise DraftscopeError(
+            f"{path.name} holds no text for training: it lacks the ids. Choose another file."
+        )
+    if int(tokens.min()) < 0 or int(tokens.max()) >= vocabulary:
+        raise DraftscopeError(
+            f"{path.name} holds ids that this target does not have; choose text that was made by "
+            "this target or one with the same vocabulary."
+        )
+    if tokens.dim() == 2:
+        rows, length = tokens.shape
+        starts = torch.arange(rows + 1) * length
+    else:
+        starts = stored.get("starts", torch.zeros(0))
+        rows = len(starts) - 1
+    if rows < 1 or int(starts[-1]) != tokens.numel() or bool((starts[1:] <= starts[:-1]).any()):
+        raise DraftscopeError(f"{path.name} is damaged: its rows do not fill it. Make it again.")
+    names = _kinds(path)
+    kinds = stored.get("kind", torch.zeros(rows, dtype=torch.int32)).tolist()
+    heats = stored.get("temperature", torch.ones(rows)).tolist()
+    kept = stored.get("validation", torch.arange(0, rows, MEASURED)).tolist()
+    if not len(kinds) == len(heats) == rows or any(not 0 <= row < rows for row in kept):
+        raise DraftscopeError(f"{path.name} is damaged: its lists do not fit. Make it again.")
+    return Corpus(
+        tokens.flatten(),
+        starts,
+        tuple(names[kind] if 0 <= kind < len(names) else "text" for kind in kinds),
+        tuple(heats),
+        frozenset(kept),
+    )
+
+
+def _kinds(path: Path) -> list[str]:
+    """Read the words for kinds from the file's metadata."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    try:
+        found = json.loads(header.get("__metadata__", {}).get("kinds", "[]"))
+    except ValueError:
+        return []
+    return [str(kind) for kind in found] if isinstance(found, list) else []
