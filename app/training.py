@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,7 +20,7 @@ from app.viewmodels.training import TrainingModel
 from engine.training.events import from_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from app.viewmodels.training import Phase
@@ -31,6 +32,8 @@ NICENESS, MOST_NICE = 10, 19  # a run in the window, and the window itself, go f
 _LONGEST_LINE = 1 << 20  # bytes; what is longer is no event
 _LAST_WORDS = 4096  # of what it wrote about a fault
 _PATIENCE_MS = 1000  # for a process that was asked to end
+# Means nothing to one that goes, but that somebody is there: without us it then ends by itself.
+_HERE = b"go\n"
 _SILENT = "its process ended and said nothing."
 
 
@@ -91,6 +94,7 @@ class Training(QObject):
         process.errorOccurred.connect(self._stumble)
         self._process = process
         process.start(program, arguments)
+        process.write(_HERE)
         self.turned.emit()
 
     def pause(self) -> None:
@@ -214,6 +218,15 @@ class Training(QObject):
 
     def _clear_away(self) -> None:
         """Remove what the training has written: all that was not there before it."""
-        for path in self._place.files() - self._before if self._place is not None else ():
+        if self._place is not None:
+            clear_away(self._place.files() - self._before)
+
+
+def clear_away(paths: Iterable[Path]) -> None:
+    """Remove files and folders, as far as that can be done."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
             with contextlib.suppress(OSError):
                 path.unlink()

@@ -5,13 +5,13 @@ Knows the dialog, the process and who is told when a drafter is there. Trains no
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.throttle import Throttle
+from app.training import clear_away
 from app.viewmodels.training_plan import Place, TrainingPlan, free_name, read_plan, unfinished
 from engine.drafters.names import TRAINED
 from engine.drafters.registry import drafters_folder, list_drafters
@@ -145,9 +145,7 @@ class TrainingDesk(QObject):
     def _discard(self) -> None:
         for name in unfinished(drafters_folder())[:1]:
             place = Place(drafters_folder(), name)
-            for path in place.files() - {place.out}:
-                with contextlib.suppress(OSError):
-                    path.unlink()
+            clear_away(place.files() - {place.out})
         self._look()
         self._show()
 

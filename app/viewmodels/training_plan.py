@@ -68,7 +68,7 @@ class TrainingPlan(msgspec.Struct, frozen=True):
         if _NAME.fullmatch(self.name) is None:
             return "A name has up to 64 letters, digits, - and _, and begins with one of the first."
         if self.name.lower() in {name.lower() for name in (*taken, *BUNDLED)}:
-            return f"There is a drafter called {self.name} already; choose another name."
+            return f"The name {self.name} is taken; choose another."
         return ""
 
     def _text_problem(self) -> str:

@@ -112,7 +112,7 @@ def test_pause_and_go_are_told_to_the_program_and_it_goes_on(begin, place):
     training.go_on()
     assert training.model.phase == "going"
     wait_until(lambda: len(training.model.curves().steps) == 2)
-    assert heard(place)[1] == ["pause", "go"]
+    assert heard(place)[1] == ["go", "pause", "go"]
 
 
 def test_stop_keeps_the_best(begin, place):
@@ -123,7 +123,7 @@ def test_stop_keeps_the_best(begin, place):
     assert training.model.phase == "stopping"
     wait_until(lambda: not training.under_way)
     assert training.model.phase == "saved"
-    assert left(place) == {"mine.safetensors"}
+    assert left(place) == {"mine.safetensors", "mine.checkpoint", "mine.plan.json"}
 
 
 def test_cancel_ends_the_process_at_once_and_leaves_nothing(begin, place):
@@ -153,7 +153,7 @@ def test_cancel_leaves_what_was_there_before(begin, place):
 def test_cancel_of_one_that_went_on_keeps_the_drafter_that_was_saved_before(begin, place):
     place.folder.mkdir()
     place.out.write_text("saved before")
-    place.checkpoint.write_text("some weights")
+    place.checkpoint.mkdir()
     training = begin("wait", resume=True)
     wait_until(lambda: evaluated(training))
     assert heard(place)[0][-1] == "--resume"

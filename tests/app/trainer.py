@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -36,7 +37,9 @@ def main() -> int:
     if how == "refuse":
         say(Failed("There is no target called nobody."))
         return 1
-    out.with_suffix(".checkpoint").write_text("some weights")
+    checkpoint = out.with_suffix(".checkpoint")
+    checkpoint.mkdir(exist_ok=True)
+    (checkpoint / "asked.json").write_text("{}")
     say(Preparing("writing text", 500, 1000, 250.0))
     print("a library says something", flush=True)
     say(Stepped(100, STEPS, 3.5, 1e-3, 2000.0, 600.0))
@@ -49,10 +52,11 @@ def main() -> int:
         heard.write_text(json.dumps([arguments, words]))
         if words[-1] == "stop":
             break
-        if words[-1] == "go":
+        if words[-1] == "go" and "pause" in words:
             say(Stepped(200, STEPS, 3.0, 1e-3, 2000.0, 500.0))
     out.write_text("a drafter")
-    out.with_suffix(".checkpoint").unlink()
+    if how != "wait":  # one that was stopped can go on
+        shutil.rmtree(checkpoint)
     heard.unlink()
     say(Saved(str(out), 100, GREEDY, OVERLAP))
     return 0
