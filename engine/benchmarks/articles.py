@@ -27,6 +27,8 @@ from engine.session import Session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engine.drafters.protocol import Drafter
+
 TRAINED = ("small-2", "small-4", "head")  # drafters that come with Draftscope
 
 
@@ -36,7 +38,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     header: Header
     rows: tuple[Row, ...]  # on the beginnings
     best: tuple[Best, ...]
-    models: tuple[CostModel, ...]  # behind the rows' predictions by position
+    models: tuple[CostModel, ...]  # behind the predictions by position
     kinds: tuple[Row, ...]  # each drafter at its best, by kind of prompt
     alone: tuple[Alone, ...]
     left_out: tuple[str, ...]  # drafters that are not here, and why
@@ -65,8 +67,6 @@ def measure(
         None: the look-up, early exit and the trained ones, as far as they are there.
     confidence
         At which drafts of the largest k stop; none for a look-up.
-    tokens
-        Of each text, at most.
     beginnings, prompts
         How many: in all, and of each kind. Without beginnings every k is tried on the kinds.
 
@@ -77,38 +77,31 @@ def measure(
     """
     session = Session(load_model(target, device=device, plan=plan, progress=progress))
     names, left_out = choose_drafters(session, drafter, progress)
+    counts = {"tokens": tokens, "beginnings": beginnings, "prompts": prompts, "repeats": repeats}
     about = header(
         "articles",
         target=session.target,
         settings={
             "drafters": listed(names),
-            "k": listed(list(k)),
-            "temperatures": listed(list(temperature)),
-            "confidences": listed(list(confidence)),
-            "tokens": tokens,
-            "beginnings": beginnings,
-            "prompts_of_each_kind": prompts,
-            "repeats": repeats,
+            "k": listed(k),
+            "temperatures": listed(temperature),
+            "stops": listed(confidence),
+            **counts,
         },
     )
-    begun = begin_texts(session.target.tokenizer, beginnings)
-    cells = tuple(
-        cell for name in names for cell in ways(session, name, k, temperature, confidence)
-    )
+    cells = [cell for name in names for cell in ways(session, name, k, temperature, confidence)]
+    begun, asked = begin_texts(session.target.tokenizer, beginnings), kind_texts(prompts)
     work = Work(session.target, tokens, repeats, progress)
     rows, models = work.sweep(cells, begun)
     chosen = best_of(rows)
-    asked, more = work.kinds([one.cell for one in chosen] or cells, kind_texts(prompts))
-    lawful = {name: session.drafter(name) for name in names if has_law(session, name)}
+    kinds, more = work.kinds([one.cell for one in chosen] or cells, asked)
     return Report(
         header=about,
         rows=rows,
         best=chosen,
         models=(*models, *more),
-        kinds=asked,
-        alone=work.alone(
-            {name: made for name, made in lawful.items() if made is not None}, chosen, begun
-        ),
+        kinds=kinds,
+        alone=work.alone(lawful(session, names), chosen, begun),
         left_out=left_out,
     )
 
@@ -140,10 +133,10 @@ def choose_drafters(
     return tuple(names), tuple(left_out)
 
 
-def has_law(session: Session, name: str) -> bool:
-    """Return whether a drafter draws from a law: a look-up copies."""
-    made = session.drafter(name)
-    return made is not None and made.info.kind != "ngram"
+def lawful(session: Session, names: Sequence[str]) -> dict[str, Drafter]:
+    """Return the drafters that draw from a law, by name: a look-up copies."""
+    made = ((name, session.drafter(name)) for name in names)
+    return {name: one for name, one in made if one is not None and one.info.kind != "ngram"}
 
 
 def ways(
@@ -154,7 +147,7 @@ def ways(
     confidence: Sequence[float],
 ) -> tuple[Cell, ...]:
     """Return what is measured of a drafter: each k, and the largest with each stop."""
-    stops = confidence if has_law(session, name) else ()
+    stops = confidence if lawful(session, [name]) else ()
     found: list[Cell] = []
     for heat in dict.fromkeys(temperatures):
         found += [Cell(name, k, heat) for k in dict.fromkeys(drafted)]
