@@ -78,17 +78,9 @@ def measure(
     session = Session(load_model(target, device=device, plan=plan, progress=progress))
     names, left_out = choose_drafters(session, drafter, progress)
     counts = {"tokens": tokens, "beginnings": beginnings, "prompts": prompts, "repeats": repeats}
-    about = header(
-        "articles",
-        target=session.target,
-        settings={
-            "drafters": listed(names),
-            "k": listed(k),
-            "temperatures": listed(temperature),
-            "stops": listed(confidence),
-            **counts,
-        },
-    )
+    lists = {"drafters": names, "k": k, "temperatures": temperature, "stops": confidence}
+    settings = {name: listed(values) for name, values in lists.items()}
+    about = header("articles", target=session.target, settings={**settings, **counts})
     cells = [cell for name in names for cell in ways(session, name, k, temperature, confidence)]
     begun, asked = begin_texts(session.target.tokenizer, beginnings), kind_texts(prompts)
     work = Work(session.target, tokens, repeats, progress)
