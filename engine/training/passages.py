@@ -26,7 +26,7 @@ RAW = 1 / 3  # share of passages to be gone on with
 DOCSTRINGS = 0.5  # share of docstrings among the passages out of Python files
 FENCED = 0.7  # share of fenced passages shown with the name of their language
 WINDOW = 1 << 18  # bytes that are read of a file
-LONGEST_LINE = 1000  # characters: prose in one line, but nothing minified
+LONGEST_LINE = 200  # characters, in code and data; a paragraph of prose may be one line
 LONGEST_WORD = 90  # characters: addresses, but no encoded bytes
 
 _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
@@ -145,7 +145,7 @@ def _worth(passage: str, sort: str) -> bool:
     return (
         passage.replace("\n", "").replace("\t", "").isprintable()
         and letters > len(passage) * (0.15 if sort == "data" else 0.45)
-        and max(map(len, lines)) <= LONGEST_LINE
+        and (sort == "prose" or max(map(len, lines)) <= LONGEST_LINE)
         and max(map(len, passage.split())) <= LONGEST_WORD
         and len(set(lines)) > len(lines) / 2
         and not _COMMONPLACE.search(passage)

@@ -39,8 +39,7 @@ class Scored:
 
     def __init__(self, target: BatchedTransformer, ids: Tensor) -> None:
         self.ids = ids.to(target.plan.device)  # [R], ascending
-        self.exact = target.scored(ids.tolist())  # [R, D] float32
-        self.table = self.exact.to(target.plan.factors)
+        self.table = target.scored(ids.tolist()).to(target.plan.factors)  # [R, D]
         self._norm = target.output_norm
         self._epsilon = target.config.rms_epsilon
         columns = torch.full((target.config.vocabulary,), -1, dtype=torch.int64)
