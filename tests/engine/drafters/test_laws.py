@@ -15,7 +15,7 @@ from engine.check.context import law_after, run_context
 from engine.check.fit import chi_square
 from engine.loading import load_model
 from engine.sampling import Sampling
-from engine.trace.events import Fate, Settings
+from engine.trace.events import Settings
 from tests.engine.decoding import PROMPT, decode
 from tests.engine.drafters.making import FIRST, SCORED, SHAPES, flat, made
 
@@ -162,21 +162,3 @@ def test_the_first_two_tokens_of_a_round_follow_the_target(
     assert chi_square(drafted, law.tolist()).p_value > 0.9  # and the same test sees another law
     own = law_after(tiny_target, pool, PROMPT, (), Sampling(1.0))
     assert chi_square(drafted, own).p_value < 1e-9
-
-
-def test_samples_are_kept_and_rejected_at_every_place(
-    exact_target: LoadedModel, kind: str, tmp_path: Path
-) -> None:
-    # so that the laws above are put to work beyond the first round too
-    drafter = flat(exact_target, kind, tmp_path, PROMPT)
-    fates: Counter[tuple[int, Fate]] = Counter()
-    for seed in range(6):
-        tokens, rounds, _ = decode(
-            exact_target, drafter, k=3, sampling=Sampling(1.5), count=40, seed=seed
-        )
-        assert len(tokens) == 40
-        for one in rounds:
-            fates.update((place, token.fate) for place, token in enumerate(one.drafted))
-    for place in range(2):
-        assert fates[place, Fate.ACCEPTED] > 0
-        assert fates[place, Fate.REJECTED] > 0

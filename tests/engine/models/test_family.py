@@ -11,8 +11,6 @@ from safetensors.torch import load_file, save_file
 
 from engine.cache import KVCache
 from engine.decoder import Choice, Decoder
-from engine.drafters.head import HeadDrafter
-from engine.drafters.head_weights import load_head
 from engine.drafters.protocol import Proposal
 from engine.emission import Limits
 from engine.errors import DraftscopeError
@@ -22,8 +20,8 @@ from engine.models.plans.packed import PackedPlan
 from engine.models.text.streaming import TextStream
 from engine.sampling import Sampling
 from engine.sequence import Sequence
-from engine.trace.events import ModelInfo
 from tests.engine.decoding import Scripted, decode
+from tests.engine.drafters.making import made
 from tests.engine.models.family_files import FAMILY, VOCABULARY, edit_config, load, make, write
 
 if TYPE_CHECKING:
@@ -261,19 +259,7 @@ def test_heads_wider_than_the_model_load_also_for_a_head_that_drafts(tmp_path: P
     ours = load(write(make("llama wide heads"), tmp_path / "model"), torch.float64)
     config = ours.transformer.config
     assert (config.width, config.heads, config.head_dim) == (64, 4, 32)
-    shapes = {
-        **{"vocabulary": (200,), "fuse.weight": (64, 128), "attention.qkv.weight": (256, 64)},
-        **{"attention.output.weight": (64, 128), "mlp.gate_up.weight": (96, 64)},
-        "mlp.down.weight": (64, 48),
-    }
-    norms = ("hidden_norm", "embedding_norm", "attention_norm", "mlp_norm", "output_norm")
-    generator = torch.Generator().manual_seed(5)
-    tensors = {name: torch.randn(shape, generator=generator) / 8 for name, shape in shapes.items()}
-    tensors |= {f"{name}.weight": torch.ones(64) for name in norms}
-    tensors["vocabulary"] = torch.arange(200)
-    save_file(tensors, tmp_path / "head.safetensors")
-    weights = load_head(tmp_path / "head.safetensors", ours.transformer)
-    head = HeadDrafter(ours.transformer, weights, ModelInfo(name="head", kind="head"))
+    head = made(ours, "head of two blocks", tmp_path)
     plain = decode(ours, None, prompt=CONTEXT[:9], count=24)[0]
     drafted, rounds, _ = decode(ours, head, k=3, prompt=CONTEXT[:9], count=24)
     assert drafted == plain
