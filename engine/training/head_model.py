@@ -7,21 +7,20 @@ target's sizes and start values; no corpus, no loss.
 
 from __future__ import annotations
 
-import math
+import statistics
 from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.models.rotary import Rotary
 from engine.training.blocks import BlockShape, Matrix, Memory, Norm, TrainedBlock, draft_mask
+from engine.training.least_squares import LeastSquares
 from engine.training.trainable import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torch import Tensor
+    from collections.abc import Iterable, Iterator
 
     from engine.drafters.metadata import HeadShape
     from engine.training.batch import Batch
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 class HeadModel(nn.Module):
     """A head of one block or a few."""
+
+    scale: Tensor  # [], size of the rows that the blocks are given
 
     def __init__(self, target: BatchedTransformer, shape: HeadShape) -> None:
         """Start from the target's last layers, scaled so that they see what they are used to."""
@@ -58,6 +59,9 @@ class HeadModel(nn.Module):
         self.blocks = nn.ModuleList(
             [TrainedBlock(sizes, plan.factors) for _ in range(shape.blocks)]
         )
+        # the fusing layers give rows of this size: their weights move in steps of one size, which
+        # would never bring weights of the size of the target's states anywhere
+        self.register_buffer("scale", torch.ones(()))
         self.to(plan.device)
 
     @property
@@ -66,32 +70,42 @@ class HeadModel(nn.Module):
         return self
 
     @torch.no_grad()
-    def start(self, scale: float) -> None:
+    def start(self, rows: Iterable[Tensor]) -> None:
         """Set the start values.
 
-        Blocks are the target's last ones; the fusing layer passes the target's state through at
-        the size that those blocks are used to, and adds a little of the embedding.
+        Blocks are the target's last ones. The fusing layer starts as the least squares' answer to:
+        what state of token i + 1 would those blocks be given, by the state of token i and the
+        embedding of token i + 1?
 
         Parameters
         ----------
-        scale
-            Root mean square of the target's states before its last layer.
+        rows
+            Texts, each [n] ids, of some ten thousand tokens in all.
         """
-        config = self._target.transformer.config
-        width = config.width
-        identity = torch.eye(width)
-        noise = torch.randn(width, width) / math.sqrt(width)
-        self.fuse.weight.zero_()
-        self.fuse.weight[:, :width] = scale * identity
-        self.fuse.weight[:, -width:] = 0.3 * scale * noise
-        if self.own is not None:
-            self.own.weight[:, :width] = scale * identity
-            self.own.weight[:, width:] = 0.3 * scale * noise
+        config, target = self._target.config, self._target
         last = config.layers - len(self.blocks)
         for index, block in enumerate(self.blocks):
             assert isinstance(block, TrainedBlock)
             self._copy(block, last + index)
-        self.output_norm.weight.copy_(self._target.output_norm)
+        self.output_norm.weight.copy_(target.output_norm)
+        fuse, own = LeastSquares(), LeastSquares()
+        sizes: list[float] = []
+        for row in rows:
+            states = target.read(row[None], taps=(*self.shape.taps, last))
+            *taps, wanted = (tap[0] for tap in states.taps)
+            embedded = self._embedded(row)[1:]
+            wanted = functional.rms_norm(wanted[1:], wanted.shape[-1:])
+            hidden = self._normed(torch.cat((states.hidden[0], *taps), dim=-1))[:-1]
+            fuse.add(torch.cat((hidden, embedded), dim=-1), wanted)
+            if self.own is not None:
+                first = hidden[:, : config.width]
+                own.add(torch.cat((first, embedded), dim=-1), wanted)
+            size = states.taps[-1][0, 1:].square().mean(dim=-1).sqrt().median()
+            sizes.append(float(size))
+        self.scale.fill_(statistics.median(sizes))
+        self.fuse.weight.copy_(fuse.answer())
+        if self.own is not None:
+            self.own.weight.copy_(own.answer())
 
     def _copy(self, block: TrainedBlock, layer: int) -> None:
         """Take the target's own layer, as far as the sizes agree."""
@@ -112,15 +126,14 @@ class HeadModel(nn.Module):
         Slot i joins the target's state of token i with the embedding of token i + 1; in step s it
         stands at slot i + s - 1 and tells the law after token i + s.
         """
-        embedded = self._target.transformer.embed(batch.tokens.flatten())
-        embedded = self.embedding_norm(embedded.view(*batch.tokens.shape, -1))
+        embedded = self._embedded(batch.tokens.flatten()).view(*batch.tokens.shape, -1)
         hidden = self._normed(batch.hidden)
         seen = [Memory() for _ in self.blocks]
         x = batch.hidden[..., :0]
         for step in range(1, steps + 1):
             following = functional.pad(embedded[:, step:], (0, 0, 0, step))
             if step == 1:
-                x = self.fuse(torch.cat((hidden, following), dim=-1))
+                x = self.scale * self.fuse(torch.cat((hidden, following), dim=-1))
                 mask = None
             else:
                 x = self._fed(x, following)
@@ -129,6 +142,11 @@ class HeadModel(nn.Module):
             for index, block in enumerate(self.blocks):
                 x, seen[index] = block(x, self._rotary, seen[index], mask)
             yield Step(self.output_norm(x), step)
+
+    def _embedded(self, ids: Tensor) -> Tensor:
+        """[n, D] of [n] ids."""
+        rows: Tensor = self.embedding_norm(self._target.transformer.embed(ids).float())
+        return rows
 
     def _normed(self, hidden: Tensor) -> Tensor:
         """Norm each layer's state by itself; [..., (1 + taps) D]."""
@@ -142,9 +160,13 @@ class HeadModel(nn.Module):
         norm, matrix = self.hidden_norm, self.fuse
         if self.own is not None and self.own_norm is not None:
             norm, matrix = self.own_norm, self.own
-        joined: Tensor = matrix(torch.cat((norm(x), following), dim=-1))
+        joined: Tensor = self.scale * matrix(torch.cat((norm(x), following), dim=-1))
         return joined
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the weights by their names in a drafter's file."""
-        return {name: value.detach() for name, value in self.state_dict().items()}
+        found = {name: value.detach() for name, value in self.state_dict().items()}
+        scale = found.pop("scale")
+        for name in found.keys() & {"fuse.weight", "own.weight"}:
+            found[name] = found[name] * scale
+        return found

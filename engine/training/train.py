@@ -32,6 +32,8 @@ from engine.training.vocabulary import Scored, commonest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torch import Tensor
+
     from engine.training.corpus import Corpus
     from engine.training.events import TrainingEvent
     from engine.training.opened import OpenedTarget
@@ -127,7 +129,7 @@ class _Training:
     def _fit(self, target: OpenedTarget, corpus: Corpus, states: States) -> Iterator[TrainingEvent]:
         request, vocabulary = self._request, target.tokenizer.vocabulary
         ids = commonest(corpus.tokens, states.choices, vocabulary, request.vocabulary)
-        drafter = _made(request, target, corpus, states)
+        drafter = _made(request, target, corpus)
         fit = Fit(
             drafter,
             Scored(target.model, ids),
@@ -195,24 +197,23 @@ class _Training:
             )
 
 
-def _made(
-    request: TrainingRequest, target: OpenedTarget, corpus: Corpus, states: States
-) -> Trainable:
+def _made(request: TrainingRequest, target: OpenedTarget, corpus: Corpus) -> Trainable:
     """Return the drafter with its start values."""
     if request.kind == HEAD:
         inner = target.model.config.mlp_width
         head = HeadModel(target.model, described.HeadShape(request.blocks, inner, request.taps))
-        head.start(_size(states))
+        head.start(_some_rows(corpus, target.device))
         return head
     small = SmallModel(target.model, usual_shape(request.layers, request.width))
     small.start(corpus.tokens[:_START_TOKENS].long().to(target.device))
     return small
 
 
-def _size(states: States) -> float:
-    """Return the root mean square of the target's last states, which its blocks are used to."""
-    some = states.hidden[: 16 * _START_TOKENS : 16].float()
-    return float(some.square().mean().sqrt())
+def _some_rows(corpus: Corpus, device: torch.device) -> list[Tensor]:
+    """Return texts from all over the corpus, some ten thousand tokens in all."""
+    rows = [row for row in range(corpus.rows) if row not in corpus.validation]
+    stride = max(1, corpus.tokens.numel() // _START_TOKENS)
+    return [corpus.row(row).long().to(device) for row in rows[::stride]]
 
 
 def _shared_prefix(corpus: Corpus) -> int:
