@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DEFAULT_TARGET = "smollm2-135m"
+DRAFTERS = "ngram|head|small-2|small-4|trained:NAME|model:PATH|early:LAYERS"
 PLANS = ("eager", "packed", "compiled")  # as `engine.models.plans.choice` names them
 
 
@@ -46,7 +47,7 @@ def add_pair(parser: argparse.ArgumentParser, *, default: list[str] | None) -> N
         "--drafter",
         nargs="+",
         default=default,
-        metavar="ngram|head|model:PATH|early:LAYERS",
+        metavar=DRAFTERS,
         help=f"one or more (default: {said})",
     )
     parser.add_argument(

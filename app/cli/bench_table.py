@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.arguments import DEFAULT_TARGET, add_pair, number, whole
+from app.cli.arguments import DEFAULT_TARGET, DRAFTERS, add_pair, number, whole
 
 if TYPE_CHECKING:
     import argparse
@@ -103,7 +103,7 @@ def _rounds(parser: argparse.ArgumentParser, *, repeats: int, drafters: list[str
         "--drafter",
         nargs="+",
         default=drafters,
-        metavar="none|ngram|head|model:PATH|early:LAYERS",
+        metavar=f"none|{DRAFTERS}",
         help=f"one or more (default: {' '.join(drafters)})",
     )
     parser.add_argument("--k", type=whole(1), default=4, help="(default: 4)")

@@ -69,6 +69,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.train import train
 
         return train(options)
+    if options.command == "drafters":
+        from app.cli.drafters import drafters
+
+        return drafters(options)
     if options.command == "warm-up":
         from app.cli.warm_up import warm_up
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from app.cli.arguments import DEFAULT_TARGET, PLANS, Bias, Parser, add_pair, number, whole
+from app.cli.arguments import DEFAULT_TARGET, DRAFTERS, PLANS, Bias, Parser, add_pair, number, whole
 from app.cli.parser_bench import add_bench
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "warm-up", "train", "export", "check", "bench")
+COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "check", "bench")
 
 _WINDOW_EPILOG = """\
 commands:
   draftscope run       decode a prompt here in the terminal
   draftscope models    list the models, or fetch one
+  draftscope drafters  list the trained drafters
   draftscope warm-up   build the fastest plan for this processor, once
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
@@ -48,6 +49,7 @@ def command_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="decode a prompt here in the terminal"))
     _add_models(commands.add_parser("models", help="list the models, or fetch one"))
+    _add_drafters(commands.add_parser("drafters", help="list the trained drafters"))
     _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
     add_train(commands.add_parser("train", help="make a drafter for a target"))
     _add_export(commands.add_parser("export", help="make something to take along from a session"))
@@ -67,9 +69,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drafter",
         default="ngram",
-        metavar="ngram|head|model:PATH|early:LAYERS|none",
-        help="what proposes tokens; early:LAYERS is the target's own first layers "
-        "(default: %(default)s)",
+        metavar=f"{DRAFTERS}|none",
+        help="what proposes tokens; `draftscope drafters` lists the trained ones, and early:LAYERS "
+        "is the target's own first layers (default: %(default)s)",
     )
     parser.add_argument(
         "--k", type=whole(0), default=4, help="tokens drafted a round (default: %(default)s)"
@@ -189,6 +191,14 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     fetch.add_argument("name", help=f"for example {DEFAULT_TARGET}")
 
 
+def _add_drafters(parser: argparse.ArgumentParser) -> None:
+    parser.description = "List the trained drafters, those that come with Draftscope and your own."
+    parser.add_argument(
+        "--target", default=DEFAULT_TARGET, help="whether they fit it (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+
 def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compile a model's pass for this processor with g++ or clang++, try it beside the packed "
@@ -242,7 +252,7 @@ def _add_check_law(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drafter",
         nargs="+",
-        metavar="ngram|head|model:PATH|early:LAYERS",
+        metavar=DRAFTERS,
         help="one or more (default: all that need no file of their own)",
     )
     parser.add_argument("--k", type=whole(1), default=4, help="(default: %(default)s)")

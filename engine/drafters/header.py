@@ -48,9 +48,10 @@ class DrafterHeader:
         if not parts:
             return
         differ = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        verb = "differs" if len(parts) == 1 and parts[0] != "weights" else "differ"
         raise DraftscopeError(
             f"{self.path.name} cannot draft for {target}: it was trained for {made_for.target}, "
-            f"whose {differ} {'differs' if len(parts) == 1 else 'differ'}. Train one for this "
+            f"whose {differ} {verb}. Train one for this "
             f"target: draftscope train {made_for.kind} --target {target} --out FILE."
         )
 

@@ -1,0 +1,91 @@
+"""`draftscope drafters`: the trained drafters that there are, and whether they fit a target.
+
+Knows how they are listed; loads a target's header and tokenizer, and no model.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from engine.drafters.names import WAYS
+from engine.drafters.registry import drafters_folder, list_drafters
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from engine.drafters.registry import DrafterEntry
+    from engine.models.fingerprint import Fingerprint
+
+
+def drafters(options: argparse.Namespace) -> int:
+    """List the trained drafters."""
+    entries = list_drafters()
+    fingerprint, problem = _fingerprint(options.target)
+    if options.json:
+        listed = [_record(entry, fingerprint) for entry in entries]
+        print(json.dumps({"target": options.target, "problem": problem, "drafters": listed}))
+        return 0
+    width = max(len(entry.spec) for entry in entries)
+    for entry in entries:
+        print(f"{entry.spec:<{width}}  {_line(entry, fingerprint, options.target)}")
+        if entry.held_out is not None and entry.held_out.greedy:
+            shares = ", ".join(f"{share:.2f}" for share in entry.held_out.greedy)
+            print(f"{'':<{width}}  held-out acceptance by position, greedy: {shares}")
+    if problem:
+        print(f"Whether they fit is not known: {problem}")
+    print(f"Your own live in {drafters_folder()}. Any drafter: {WAYS}.")
+    return 0
+
+
+def _fingerprint(target: str) -> tuple[Fingerprint | None, str]:
+    """Return a target's fingerprint, or a sentence on why it is not known."""
+    from engine.models.fingerprint import fingerprint_of
+    from engine.models.formats.weights import open_checkpoint
+    from engine.models.registry import resolve
+    from engine.models.text.tokenizer import open_tokenizer
+
+    try:
+        path = resolve(target)
+        checkpoint = open_checkpoint(path)
+        try:
+            return fingerprint_of(checkpoint, open_tokenizer(path)), ""
+        finally:
+            checkpoint.close()
+    except DraftscopeError as error:
+        return None, str(error)
+
+
+def _fits(entry: DrafterEntry, fingerprint: Fingerprint | None) -> bool | None:
+    """Return whether a drafter fits; None where that is not known."""
+    if entry.problem:
+        return False
+    return None if fingerprint is None else entry.fits(fingerprint)
+
+
+def _line(entry: DrafterEntry, fingerprint: Fingerprint | None, target: str) -> str:
+    if entry.problem:
+        return f"cannot be used: {entry.problem}"
+    fits = _fits(entry, fingerprint)
+    said = {True: f"fits {target}", False: f"for {entry.target}", None: f"for {entry.target}"}
+    return (
+        f"{entry.kind}, {entry.size / 1e6:.1f} MB, {entry.parameters / 1e6:.1f} M parameters, "
+        f"{said[fits]}"
+    )
+
+
+def _record(entry: DrafterEntry, fingerprint: Fingerprint | None) -> dict[str, Any]:
+    return {
+        "spec": entry.spec,
+        "kind": entry.kind,
+        "bytes": entry.size,
+        "parameters": entry.parameters,
+        "target": entry.target,
+        "fits": _fits(entry, fingerprint),
+        "held_out": msgspec.to_builtins(entry.held_out),
+        "bundled": entry.bundled,
+        "problem": entry.problem,
+    }
