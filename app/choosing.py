@@ -9,19 +9,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import astuple
 from PySide6.QtCore import QObject, Signal
 
+from app.viewmodels.drafters import TrainedDrafter, drafter_choices, measured_costs
 from app.viewmodels.models import known_models
-from app.viewmodels.prompt import early_spec, replaced_words
+from app.viewmodels.prompt import early_layers, early_spec, replaced_words
+from engine.drafters.names import EARLY
+from engine.drafters.registry import list_drafters
 from engine.models.registry import listed_name, remember
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.desk import Desk
+    from app.viewmodels.drafters import DrafterChoice
     from app.viewmodels.models import ModelChoice
     from app.views.main_window import MainWindow
     from app.views.models import ModelsDialog
     from app.views.prompt import PromptView
     from app.warming import Warming
+    from engine.drafters.registry import DrafterEntry
 
 
 _MODEL = "model:"
@@ -41,7 +49,12 @@ class Choosing(QObject):
         self._desk = desk
         self._warming = warming
         self._dialog: ModelsDialog | None = None
+        self._trained: tuple[TrainedDrafter, ...] = ()
+        self._models: list[ModelChoice] = []
+        self._offered: tuple[object, ...] = ()  # what the list of drafters was made from
         prompt.choose_requested.connect(self.choose)
+        prompt.edited.connect(self._offer_drafters)
+        desk.state_changed.connect(self._offer_drafters)
         desk.drafter_replaced.connect(self._take_instead)
         desk.state_changed.connect(self._show_plan)
         warming.changed.connect(self._show_plan)
@@ -49,8 +62,35 @@ class Choosing(QObject):
     def offer(self) -> list[ModelChoice]:
         """Offer in the prompt panel what is here, and return everything that is known."""
         choices = known_models()
-        self._prompt.set_models([choice.name for choice in choices if choice.present])
+        self._models = [choice for choice in choices if choice.present]
+        self._trained = trained_drafters()
+        self._prompt.set_models([choice.name for choice in self._models])
+        self._offer_drafters()
         return choices
+
+    def _offer_drafters(self) -> None:
+        """Offer the drafters, as far as they fit the target that is chosen and in memory."""
+        document = self._desk.document
+        ended = document.run if document.finished is not None else None  # then its c is told
+        offered = (self._made_for(), ended, self._trained, tuple(self._models))
+        if offered != self._offered:
+            self._offered = offered
+            self._prompt.drafter.set_choices(self._drafters(self._models, EARLY))
+
+    def _made_for(self) -> tuple[str, ...]:
+        """Return the hashes of the target chosen, if it is the one in memory."""
+        asked, *hashes = self._desk.state.identity or ("",)
+        return tuple(hashes) if asked == self._prompt.state.target else ()
+
+    def _drafters(self, models: Sequence[ModelChoice], early: str) -> list[DrafterChoice]:
+        document = self._desk.document
+        return drafter_choices(
+            self._trained,
+            models,
+            early=early,
+            made_for=self._made_for(),
+            costs=measured_costs(document) if document.finished is not None else {},
+        )
 
     def lacks(self, name: str) -> bool:
         """Whether a model is known by this name and not here."""
@@ -85,7 +125,10 @@ class Choosing(QObject):
         state = self._prompt.state
         held = self._desk.state.target
         early = early_spec(0 if held is None else held.layers)
-        self._dialog.offer(known_models(), state.target, state.drafter, early)
+        exits = state.drafter if early_layers(state.drafter) else early
+        choices, self._trained = known_models(), trained_drafters()
+        drafters = self._drafters(choices, exits)
+        self._dialog.offer(choices, drafters, state.target, state.drafter)
         self._warming.look()
         self._show_plan()
         return self._dialog
@@ -117,6 +160,27 @@ class Choosing(QObject):
     def _use_and_load(self, target: str, drafter: str) -> None:
         self.use(target, drafter)
         self.load()
+
+
+def trained_drafters() -> tuple[TrainedDrafter, ...]:
+    """Return the trained drafters that are here, bundled and the user's own, as plain values."""
+    return tuple(_plain(entry) for entry in list_drafters())
+
+
+def _plain(entry: DrafterEntry) -> TrainedDrafter:
+    held, made_for = entry.held_out, entry.fingerprint
+    return TrainedDrafter(
+        spec=entry.spec,
+        size=entry.size,
+        parameters=entry.parameters,
+        greedy=held.greedy if held is not None else (),
+        overlap=held.overlap if held is not None else (),
+        tokens=held.tokens if held is not None else 0,
+        c=held.c if held is not None else None,
+        target=entry.target,
+        made_for=astuple(made_for) if made_for is not None else (),
+        problem=entry.problem,
+    )
 
 
 def _listed(name: str) -> str:

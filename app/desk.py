@@ -299,7 +299,7 @@ class Desk(QObject):
                 if reply.target != self.state.target:  # loaded again, under another plan perhaps
                     self._ready.clear()
                 self._ready.add(reply.drafter)
-                self._update(target=reply.target, engine_wait=None)
+                self._update(target=reply.target, identity=reply.identity, engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
             case JournalStarted() if reply.job == self._shown_job:

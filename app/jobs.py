@@ -32,7 +32,8 @@ from app.messages import (
 )
 from app.viewmodels.portion import Gatherer
 from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
-from engine.drafters.names import EARLY
+from engine.drafters.names import BUNDLED, EARLY
+from engine.drafters.registry import list_drafters
 from engine.errors import DraftscopeError
 from engine.models.native import build
 from engine.trace.events import FinishReason, RunFinished, RunStarted
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from app.messages import Job
     from app.worker import Post
+    from engine.loading import LoadedModel
     from engine.request import RunRequest
     from engine.session import Session
     from engine.trace.journal import Journal
@@ -136,7 +138,7 @@ class EngineJobs:
         try:
             self._load_drafter(job, session, spec, post)
         except DraftscopeError as fault:
-            instead = _instead(spec, session.target.info.layers)
+            instead = _instead(spec, session.target)
             if not instead:
                 raise
             log.info("%s was not used: %s", spec, fault)
@@ -159,7 +161,8 @@ class EngineJobs:
             self._drafters.add(spec)
         held = session.drafter(spec)
         info = held.info if held is not None else None
-        post(ModelsLoaded(job.number, session.target.info, spec, info))
+        identity = (self._target_name, *msgspec.structs.astuple(session.target.fingerprint))
+        post(ModelsLoaded(job.number, session.target.info, spec, info, identity))
 
     def _run(self, job: Run, session: Session, request: RunRequest, post: Post) -> None:
         journal: Journal | None = None
@@ -228,11 +231,14 @@ def _compiled_pays() -> bool:
     return record is not None and record.worth_it
 
 
-def _instead(spec: str, layers: int) -> str:
-    """Name the drafter to use where a target of so many layers cannot use this one; "" if none."""
-    if spec.startswith(EARLY) and layers > 1:
-        return early_spec(layers)
-    return FALLBACK_DRAFTER if spec == "head" or spec.startswith(EARLY) else ""
+def _instead(spec: str, target: LoadedModel) -> str:
+    """Name the drafter to use where a target cannot use this one; "" if it is to be told."""
+    if spec.startswith(EARLY):
+        return early_spec(target.info.layers) if target.info.layers > 1 else FALLBACK_DRAFTER
+    entries = list_drafters() if spec in BUNDLED else []
+    sound = (entry for entry in entries if entry.spec == spec and not entry.problem)
+    other = any(not entry.fits(target.fingerprint) for entry in sound)
+    return FALLBACK_DRAFTER if other else ""
 
 
 def _share_with_the_window() -> None:

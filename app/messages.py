@@ -114,11 +114,15 @@ class Progressed(Reply):
 
 @dataclass(frozen=True)
 class ModelsLoaded(Reply):
-    """The models are there. `drafter` is as in Settings, its info None for "none"."""
+    """The models are there. `drafter` is as in Settings, its info None for "none".
+
+    `identity` is the target as it was asked for, then the hashes that drafters are made for.
+    """
 
     target: ModelInfo
     drafter: str
     drafter_info: ModelInfo | None
+    identity: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

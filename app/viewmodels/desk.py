@@ -56,6 +56,7 @@ class DeskState:
     can_save: bool = False
     has_prompt: bool = False
     target: ModelInfo | None = None  # the one in memory
+    identity: tuple[str, ...] = ()  # its name as asked for, then hashes that drafters are made for
     shown: str = ""  # the session on show, in words
     settings: str = ""  # those of its last round, in words
     engine_wait: Waiting | None = None

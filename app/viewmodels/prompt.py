@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.more import MOST_K, MOST_TEMPERATURE, More
 from app.viewmodels.numbers import count
-from engine.drafters.names import EARLY, usual_exit
+from engine.drafters.names import EARLY, MODEL, TRAINED, is_trained, usual_exit
 from engine.request import RunRequest
 from engine.trace.events import RunStarted, Settings
 
@@ -129,7 +129,7 @@ class PromptState:
         Models that are files stay as chosen: those of the session may not be here.
         """
         settings = started.settings
-        portable = not settings.drafter.startswith("model:")
+        portable = not settings.drafter.startswith((MODEL, TRAINED))
         return replace(
             self,
             prompt=started.prompt,
@@ -165,10 +165,11 @@ def drafter_label(spec: str) -> str:
     }
     if spec in known:
         return known[spec]
+    if is_trained(spec):
+        return f"trained {_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
     if spec.startswith(EARLY):
         return f"early exit, first {count(early_layers(spec), 'layer')}"
-    name = spec.removeprefix("model:")
-    return f"small model: {name.replace(chr(92), '/').rstrip('/').rsplit('/', 1)[-1]}"
+    return f"small model: {_last_part(spec.removeprefix(MODEL))}"
 
 
 def replaced_words(asked: str, used: str) -> str:
@@ -185,4 +186,8 @@ def replaced_words(asked: str, used: str) -> str:
 
 def target_label(name: str) -> str:
     """Write a target: a known name as it is, a path by its last part."""
-    return name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return _last_part(name)
+
+
+def _last_part(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

@@ -152,8 +152,10 @@ class TrainingModel:
             return "Beginning: the target is being loaded."
         rate = f"{now.tokens_per_second:,.0f} tokens a second"
         if isinstance(now, Preparing):
+            if not now.tokens_per_second:  # no tokens are counted yet
+                return _capital(now.what)
             done = f"{now.done:,} of {now.total:,} tokens" if now.total else f"{now.done:,} tokens"
-            left = (now.total - now.done) / now.tokens_per_second if now.tokens_per_second else 0.0
+            left = (now.total - now.done) / now.tokens_per_second
             return " · ".join(one for one in (_capital(now.what), done, rate, _left(left)) if one)
         step = f"Training, step {now.step:,} of {now.steps:,}"
         return " · ".join(one for one in (step, rate, _left(now.seconds_left)) if one)
@@ -204,7 +206,7 @@ def _written(value: float, digits: int) -> str:
 
 
 def _share(done: int, total: int) -> float | None:
-    return min(1.0, done / total) if total > 0 else None
+    return min(1.0, done / total) if total > 1 else None
 
 
 def _array(values: Sequence[float]) -> Array:

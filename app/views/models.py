@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.viewmodels.prompt import drafter_label, early_layers, target_label
+from app.viewmodels.drafters import DrafterChoice
+from app.viewmodels.prompt import drafter_label, target_label
 from app.views.plain_tips import plain_tip
 from app.views.plan_line import PlanLine
 
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.viewmodels.models import ModelChoice
-
-_EXPLANATIONS = {
-    "ngram": "copies what followed the same tokens before; costs next to nothing",
-    "head": "a small trained network on the target's own hidden states",
-    "none": "every round is the target's alone",
-}
-_EARLY = "the target itself, cut short; no weights of its own"
 
 
 class ModelsDialog(QDialog):
@@ -80,15 +74,17 @@ class ModelsDialog(QDialog):
         layout.addWidget(self.plan)
         layout.addWidget(self.buttons)
 
-    def offer(self, choices: Sequence[ModelChoice], target: str, drafter: str, early: str) -> None:
-        """Fill both lists and select what is in use; `early` is the early exit on offer."""
-        rows = [(choice.name, choice.title, choice.detail) for choice in choices]
+    def offer(
+        self,
+        choices: Sequence[ModelChoice],
+        drafters: Sequence[DrafterChoice],
+        target: str,
+        drafter: str,
+    ) -> None:
+        """Fill both lists and select what is in use."""
+        rows = [DrafterChoice(one.name, one.title, one.detail, one.name) for one in choices]
         self.targets.fill(rows, target, target_label(target), "opened by you")
-        exits = drafter if early_layers(drafter) else early
-        drafts = [(spec, drafter_label(spec), words) for spec, words in _EXPLANATIONS.items()]
-        drafts.insert(2, (exits, drafter_label(exits), _EARLY))
-        drafts += [(f"model:{name}", title, detail) for name, title, detail in rows]
-        self.drafters.fill(drafts, drafter, drafter_label(drafter), "opened by you")
+        self.drafters.fill(drafters, drafter, drafter_label(drafter), "opened by you")
         self._absent = {choice.name for choice in choices if not choice.present}
         self._refresh()
 
@@ -183,12 +179,10 @@ class _ModelList(QWidget):
         item = self.list.currentItem()
         return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
 
-    def fill(
-        self, rows: Sequence[tuple[str, str, str]], value: str, title: str, detail: str
-    ) -> None:
+    def fill(self, rows: Sequence[DrafterChoice], value: str, title: str, detail: str) -> None:
         self.list.clear()
         for row in rows:
-            self._add(*row)
+            self._add(row)
         self.select(value, title, detail)
 
     def select(self, value: str, title: str, detail: str) -> None:
@@ -196,11 +190,13 @@ class _ModelList(QWidget):
             if self.list.item(index).data(Qt.ItemDataRole.UserRole) == value:
                 self.list.setCurrentRow(index)
                 return
-        self._add(value, title, detail)
+        self._add(DrafterChoice(value, title, detail, value))
         self.list.setCurrentRow(self.list.count() - 1)
 
-    def _add(self, value: str, title: str, detail: str) -> None:
-        item = QListWidgetItem(f"{title}\n{detail}")
-        item.setData(Qt.ItemDataRole.UserRole, value)
-        item.setToolTip(plain_tip(value))
+    def _add(self, row: DrafterChoice) -> None:
+        item = QListWidgetItem(f"{row.title}\n{row.detail}")
+        item.setData(Qt.ItemDataRole.UserRole, row.spec)
+        item.setToolTip(plain_tip(row.tip))
+        if not row.usable:
+            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
         self.list.addItem(item)

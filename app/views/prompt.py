@@ -216,13 +216,12 @@ class PromptView(QWidget):
         self.editor.setFocus()
 
     def set_models(self, names: Sequence[str]) -> None:
-        """Offer these targets, and each of them as a drafter."""
+        """Offer these targets."""
         with QSignalBlocker(self.target):
             self.target.clear()
             for name in names:
                 self.target.addItem(target_label(name), name)
             self.target.addItem("Choose or open…", _CHOOSE)
-        self.drafter.set_models(names)
         self.set_state(self._state)
 
     def apply(self, state: DeskState) -> None:
@@ -260,6 +259,7 @@ class PromptView(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
         self.more.set_theme(theme)
+        self.drafter.set_theme(theme)
 
     def _choose(self) -> None:
         if self.target.currentData() == _CHOOSE:

@@ -131,6 +131,7 @@ QListView, QTreeView, QTableView { background: $base; color: $text; border: 1px 
   border-radius: 6px; selection-background-color: $accent_soft; selection-color: $text; }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $focus; }
 QListView::item, QTreeView::item, QTableView::item { padding: 5px 7px; }
+QListView::item:disabled { color: $outline; }
 QListView::item:hover, QTreeView::item:hover { background: $hover; }
 QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {
   background: $accent_soft; color: $text; }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.viewmodels.desk import settings_in_words
+from app.viewmodels.drafters import drafter_choices
 from app.viewmodels.more import More
 from app.viewmodels.prompt import PromptState
 from app.views.models import ModelsDialog
@@ -93,10 +94,10 @@ def test_further_settings_reach_a_run_under_way(desk: Desk, tiny_model: Path) ->
 
 def test_the_dialog_offers_early_exit(qapp: object) -> None:
     dialog = ModelsDialog()
-    dialog.offer([], "target", "head", "early:8")
+    dialog.offer([], drafter_choices((), (), early="early:8"), "target", "head")
     titles = [dialog.drafters.list.item(i).text() for i in range(dialog.drafters.list.count())]
     assert any(title.startswith("early exit, first 8 layers\n") for title in titles)
-    dialog.offer([], "target", "early:3", "early:8")
+    dialog.offer([], drafter_choices((), (), early="early:3"), "target", "early:3")
     assert dialog.drafters.value == "early:3"
     chosen: list[tuple[str, str]] = []
     dialog.chosen.connect(lambda *pair: chosen.append(pair))
