@@ -77,7 +77,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         help="how long it is fitted, text not included (default: %(default)s)",
     )
     ends.add_argument("--steps", type=whole(1), metavar="N", help="or how many steps")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="(default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="N", help="(default: %(default)s)"
+    )
     parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
     parser.add_argument("--resume", action="store_true", help="go on with one that was stopped")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.safetensors")

@@ -67,8 +67,10 @@ class Reins:
 def train(options: argparse.Namespace) -> int:
     """Make the drafter and say how it goes."""
     request = asked_for(options)
-    from engine.training.train import train as make  # torch is loaded here
+    from engine.memory import keep_what_is_freed  # torch is loaded here
+    from engine.training.train import train as make
 
+    keep_what_is_freed()
     with Interrupt() as interrupt:
         reins = Reins(interrupt)
         if options.json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.repetition import TIMES, repeated
+from engine.repetition import repeated, where_repeated
 from engine.training.batched import STEP, BatchCache
 
 if TYPE_CHECKING:
@@ -165,9 +165,8 @@ def _finished(place: _Place, ends: frozenset[int], longest: int) -> Answer | Non
     """Return the answer if it is over."""
     prompt, length = place.prompt, len(place.tokens)
     drawn = place.tokens[len(prompt.tokens) :]
-    period = repeated(drawn)
-    if period:  # the first time is kept
-        return Answer(prompt, tuple(drawn[: len(drawn) - (TIMES - 1) * period]), repeats=True)
+    if repeated(drawn):  # the first time is kept
+        return Answer(prompt, tuple(drawn[: where_repeated(drawn)]), repeats=True)
     if drawn[-1] in ends or len(drawn) >= prompt.limit or length >= longest:
         return Answer(prompt, tuple(drawn))
     return None

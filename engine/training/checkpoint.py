@@ -6,6 +6,7 @@ fitting stood. Knows files; no model.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from engine.errors import DraftscopeError
+from engine.training.states import DONE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +59,7 @@ class Checkpoint:
         """
         wanted = json.loads(json.dumps(asked))
         if not resume:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._clear()
         elif not (self.folder / "asked.json").is_file():
             raise DraftscopeError(
                 f"There is no training to go on with at {self.folder.name}; leave --resume out to "
@@ -80,20 +82,34 @@ class Checkpoint:
 
     def finished_rows(self) -> set[int]:
         """Return the rows whose states are there."""
-        path = self.states / "rows"
-        text = path.read_text(encoding="ascii") if path.is_file() else ""
-        return {int(row) for row in text.split() if row.isdecimal()}
+        path = self.states / DONE
+        text = path.read_text(encoding="ascii", errors="replace") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]  # the last number of a torn line may be torn itself
+        return {int(row) for row in whole.split() if row.isdecimal()}
 
     def finish_rows(self, rows: list[int]) -> None:
-        """Note rows whose states are there; a line is written at once or not at all."""
-        with (self.states / "rows").open("a", encoding="ascii") as file:
+        """Note rows whose states are there."""
+        with (self.states / DONE).open("a", encoding="ascii") as file:
             file.write(" ".join(map(str, rows)) + "\n")
 
     def save(self, state: dict[str, Any]) -> None:
-        """Keep where the fitting stands, in the place of what was kept once it is whole."""
+        """Keep where the fitting stands, in the place of what was kept once it is whole.
+
+        Raises
+        ------
+        DraftscopeError
+            If it cannot be written; what was kept before is kept.
+        """
         partial = self.folder / "fit.partial"
-        torch.save(state, partial)
-        partial.replace(self.folder / "fit.pt")
+        try:
+            torch.save(state, partial)
+            partial.replace(self.folder / "fit.pt")
+        except (OSError, RuntimeError) as error:  # torch's writer raises the latter on a full disk
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise DraftscopeError(
+                f"{self.folder.name} cannot be written; make room, and go on with --resume."
+            ) from error
 
     def load(self) -> dict[str, Any] | None:
         """Return where the fitting stood; None if it had not begun.
@@ -107,7 +123,7 @@ class Checkpoint:
         if not path.is_file():
             return None
         try:
-            found: dict[str, Any] = torch.load(path, weights_only=True)
+            found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # whatever a torn file makes of torch's reader
             raise DraftscopeError(
                 f"{self.folder.name} is damaged ({type(error).__name__}); leave --resume out to "
@@ -117,6 +133,17 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Leave nothing."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _clear(self) -> None:
+        """Remove what an earlier training left; refuse to remove what is no training's."""
+        if not self.folder.is_dir():
+            return
+        if any(self.folder.iterdir()) and not (self.folder / "asked.json").is_file():
+            raise DraftscopeError(
+                f"{self.folder.name} is in the way and is of no training; move it, or choose "
+                "another name for the drafter."
+            )
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _asked(self) -> dict[str, Any]:

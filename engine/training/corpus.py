@@ -6,20 +6,22 @@ is read too. Which rows are kept for measuring is in the file, so that no later 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import DraftscopeError
-from engine.models.formats.safetensors_header import read_safetensors_header
+from engine.models.formats.safetensors_header import read_header
 from engine.models.formats.safetensors_reader import read_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from engine.training.conversations import Row
@@ -87,18 +89,32 @@ def joined(parts: Iterable[Corpus]) -> Corpus:
 
 
 def write_corpus(corpus: Corpus, path: Path) -> None:
-    """Write a corpus; a file of that name is replaced at once or not at all."""
+    """Write a corpus; a file of that name is replaced at once or not at all.
+
+    Raises
+    ------
+    DraftscopeError
+        If the file cannot be written; nothing is left of it then.
+    """
     kinds = sorted(set(corpus.kinds))
+    places = {kind: place for place, kind in enumerate(kinds)}
     tensors = {
         "tokens": corpus.tokens,
         "starts": corpus.starts,
         "temperature": torch.tensor(corpus.temperatures),
-        "kind": torch.tensor([kinds.index(kind) for kind in corpus.kinds], dtype=torch.int32),
+        "kind": torch.tensor([places[kind] for kind in corpus.kinds], dtype=torch.int32),
         "validation": torch.tensor(sorted(corpus.validation), dtype=torch.int64),
     }
     partial = path.with_name(path.name + ".partial")
-    save_file(tensors, partial, metadata={"kinds": json.dumps(kinds)})
-    partial.replace(path)
+    try:
+        save_file(tensors, partial, metadata={"kinds": json.dumps(kinds)})
+        partial.replace(path)
+    except (OSError, SafetensorError) as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise DraftscopeError(
+            f"{path.name} cannot be written ({error}); make room, or choose another place."
+        ) from error
 
 
 def read_corpus(path: Path, vocabulary: int) -> Corpus:
@@ -109,10 +125,10 @@ def read_corpus(path: Path, vocabulary: int) -> Corpus:
     DraftscopeError
         If the file is none, is damaged, or holds ids that the target does not have.
     """
-    header = read_safetensors_header(path, _TYPES)
-    stored = {name: read_stored(path, entry) for name, entry in header.items()}
+    header = read_header(path, _TYPES)
+    stored = {name: read_stored(path, entry) for name, entry in header.tensors.items()}
     tokens = stored.get("tokens")
-    if tokens is None or tokens.dtype != torch.int32 or not tokens.numel():
+    if tokens is None or tokens.dtype != torch.int32 or not tokens.numel() or tokens.dim() > 2:
         raise DraftscopeError(
             f"{path.name} holds no text for training: it lacks the ids. Choose another file."
         )
@@ -123,18 +139,15 @@ def read_corpus(path: Path, vocabulary: int) -> Corpus:
         )
     if tokens.dim() == 2:
         rows, length = tokens.shape
-        starts = torch.arange(rows + 1) * length
-    else:
-        starts = stored.get("starts", torch.zeros(0))
-        rows = len(starts) - 1
-    if rows < 1 or int(starts[-1]) != tokens.numel() or bool((starts[1:] <= starts[:-1]).any()):
-        raise DraftscopeError(f"{path.name} is damaged: its rows do not fill it. Make it again.")
-    names = _kinds(path)
-    kinds = stored.get("kind", torch.zeros(rows, dtype=torch.int32)).tolist()
-    heats = stored.get("temperature", torch.ones(rows)).tolist()
-    kept = stored.get("validation", torch.arange(0, rows, MEASURED)).tolist()
+        stored["starts"] = torch.arange(rows + 1) * length
+    starts = _starts(stored.get("starts"), tokens.numel(), path)
+    rows = len(starts) - 1
+    kinds = _list(stored.get("kind", torch.zeros(rows, dtype=torch.int32)), torch.int32, path)
+    heats = _list(stored.get("temperature", torch.ones(rows)), torch.float32, path)
+    kept = _list(stored.get("validation", torch.arange(0, rows, MEASURED)), torch.int64, path)
     if not len(kinds) == len(heats) == rows or any(not 0 <= row < rows for row in kept):
-        raise DraftscopeError(f"{path.name} is damaged: its lists do not fit. Make it again.")
+        raise _damaged(path, "its lists do not fit")
+    names = _kinds(header.metadata)
     return Corpus(
         tokens.flatten(),
         starts,
@@ -144,13 +157,31 @@ def read_corpus(path: Path, vocabulary: int) -> Corpus:
     )
 
 
-def _kinds(path: Path) -> list[str]:
-    """Read the words for kinds from the file's metadata."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
+def _starts(starts: Tensor | None, tokens: int, path: Path) -> Tensor:
+    """Return where rows begin; refuse rows that do not fill the file or hold nothing."""
+    if starts is None or starts.dtype != torch.int64 or starts.dim() != 1 or len(starts) < 2:
+        raise _damaged(path, "it does not say where its rows begin")
+    filled = int(starts[0]) == 0 and int(starts[-1]) == tokens
+    if not filled or bool((starts[1:] <= starts[:-1]).any()):
+        raise _damaged(path, "its rows do not fill it")
+    return starts
+
+
+def _list(stored: Tensor, kind: torch.dtype, path: Path) -> list[Any]:
+    """Return the numbers of a list with one for each row, or for some."""
+    if stored.dtype != kind or stored.dim() != 1:
+        raise _damaged(path, "its lists do not fit")
+    return list(stored.tolist())
+
+
+def _damaged(path: Path, what: str) -> DraftscopeError:
+    return DraftscopeError(f"{path.name} is damaged: {what}. Make it again.")
+
+
+def _kinds(metadata: Mapping[str, str]) -> list[str]:
+    """Return the words for kinds; none where the file says nothing of them."""
     try:
-        found = json.loads(header.get("__metadata__", {}).get("kinds", "[]"))
-    except ValueError:
+        found = json.loads(metadata.get("kinds", "[]"))
+    except (ValueError, RecursionError):
         return []
     return [str(kind) for kind in found] if isinstance(found, list) else []

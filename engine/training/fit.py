@@ -80,7 +80,8 @@ class Progress:
     step: int = 0
     seconds: float = 0.0  # of fitting alone
     tokens: int = 0  # laws that were counted
-    evaluations: int = 0
+    evaluations: int = 0  # those that were due
+    looked_at: int = -1  # the step of the newest one
     best_step: int = 0
     best_score: float = -1.0
     greedy: tuple[float, ...] = ()
@@ -111,6 +112,7 @@ class Fit:
         self._device = device
         self._optimiser = Optimiser(drafter.module)
         self._random = random.Random(seed)
+        self._waiting: list[list[int]] = []  # batches of this epoch that are still to come
         kept = sorted(text.corpus.validation)
         self._train = [row for row in range(text.corpus.rows) if row not in text.corpus.validation]
         self._measured = _first_tokens(text.corpus, kept, MEASURED_TOKENS)
@@ -127,28 +129,32 @@ class Fit:
         checkpoint
             Called after each evaluation.
         """
-        if not self.progress.step:
+        progress = self.progress
+        if progress.looked_at < 0:
+            progress.evaluations += 1
             yield self._evaluate()
         losses: list[float] = []
-        reported, done_then = time.monotonic(), self.progress.tokens
-        while not wait():
+        reported, seconds_then, tokens_then = time.monotonic(), progress.seconds, progress.tokens
+        while self._share() < 1.0 and not wait():
             begin = time.monotonic()
             losses.append(self._step())
             now = time.monotonic()
-            self.progress.seconds += now - begin
+            progress.seconds += now - begin
             share = self._share()
-            over = share >= 1.0
-            if over or now - reported >= _REPORT_SECONDS:
-                rate = (self.progress.tokens - done_then) / max(1e-6, now - reported)
-                yield self._stepped(sum(losses) / len(losses), rate)
+            if share >= 1.0 or now - reported >= _REPORT_SECONDS:
+                took = max(1e-6, progress.seconds - seconds_then)
+                yield self._stepped(
+                    sum(losses) / len(losses), (progress.tokens - tokens_then) / took
+                )
                 losses = []
-                reported, done_then = time.monotonic(), self.progress.tokens
-            if over or share * EVALUATIONS >= self.progress.evaluations:
+                reported, seconds_then, tokens_then = now, progress.seconds, progress.tokens
+            if progress.evaluations <= share * EVALUATIONS < EVALUATIONS:
+                progress.evaluations += 1
                 yield self._evaluate()
                 checkpoint()
-                reported, done_then = time.monotonic(), self.progress.tokens
-            if over:
-                return
+        if progress.looked_at < progress.step:  # also after a stop: what it came to may be the best
+            yield self._evaluate()
+            checkpoint()
 
     def held_out(self) -> HeldOut:
         """Measure on all rows kept for it, with the best weights."""
@@ -162,6 +168,7 @@ class Fit:
             "optimiser": self._optimiser.state(),
             "progress": vars(self.progress),
             "random": self._random.getstate(),
+            "waiting": self._waiting,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -169,6 +176,7 @@ class Fit:
         self.drafter.module.load_state_dict(state["weights"])
         self._optimiser.restore(state["optimiser"])
         self.progress = Progress(**state["progress"])
+        self._waiting = state["waiting"]
         version, numbers, gauss = state["random"]
         self._random.setstate((version, tuple(numbers), gauss))
 
@@ -211,7 +219,7 @@ class Fit:
         return min(self._unroll, 2) if share < 0.5 else self._unroll
 
     def _batch(self) -> Batch:
-        if not getattr(self, "_waiting", None):
+        if not self._waiting:
             self._waiting = list(batches(self._text.corpus, self._train, PLACES, self._random))
             self._random.shuffle(self._waiting)
         return self._gathered(self._waiting.pop())
@@ -232,7 +240,7 @@ class Fit:
         greedy, overlap = found.greedy(), found.overlaps()
         score = _expected(greedy) + _expected(overlap)
         best = score > progress.best_score
-        progress.evaluations += 1
+        progress.looked_at = progress.step
         if best:
             progress.best_score, progress.best_step = score, progress.step
             progress.greedy, progress.overlap = greedy, overlap

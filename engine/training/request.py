@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.errors import DraftscopeError
@@ -81,6 +82,9 @@ class TrainingRequest:
             raise DraftscopeError(
                 f"A training of {self.minutes:g} minutes ends before it begins; choose more."
             )
+        self._check_sizes()
+
+    def _check_sizes(self) -> None:
         if self.kind == SMALL and (self.layers < 1 or self.width < 8 or self.width % 8):
             raise DraftscopeError(
                 f"A small model of {self.layers} layers and width {self.width} cannot be made; "
@@ -89,4 +93,36 @@ class TrainingRequest:
         if self.kind == HEAD and self.blocks < 1:
             raise DraftscopeError(
                 f"A head of {self.blocks} blocks cannot be made; choose 1 or more."
+            )
+        rising = all(first < second for first, second in pairwise(self.taps))
+        if self.kind == HEAD and not (rising and all(tap >= 1 for tap in self.taps)):
+            raise DraftscopeError(
+                f"A head cannot read the layers {' '.join(map(str, self.taps))}; name layers from "
+                "1, each once and in rising order."
+            )
+        if not 0 <= self.seed < 1 << 63:
+            raise DraftscopeError(f"The seed {self.seed} is out of range; choose one from 0.")
+
+    def check_target(self, name: str, layers: int, width: int) -> None:
+        """Refuse what cannot be made for a target of so many layers and this width.
+
+        Raises
+        ------
+        DraftscopeError
+            In one sentence.
+        """
+        if self.kind == SMALL and self.width > width:
+            raise DraftscopeError(
+                f"A small model of width {self.width} is wider than {name}, whose width is "
+                f"{width}; choose that or less."
+            )
+        if self.kind == HEAD and self.blocks >= layers:
+            raise DraftscopeError(
+                f"A head of {self.blocks} blocks is no smaller than {name}, which has {layers} "
+                "layers; choose fewer."
+            )
+        if self.kind == HEAD and self.taps and self.taps[-1] >= layers:
+            raise DraftscopeError(
+                f"A head cannot read layer {self.taps[-1]} beside the last one: {name} has "
+                f"{layers}; choose lower ones."
             )

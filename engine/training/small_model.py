@@ -73,12 +73,13 @@ class SmallModel(nn.Module):
         ----------
         ids
             [n], tokens of the corpus: the projections keep the directions in which their
-            embeddings differ most.
+            embeddings differ most (principal components).
         """
         rows = self._target.transformer.embed(ids).float()
         rows = functional.rms_norm(rows, rows.shape[-1:])
-        _, _, directions = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False)
-        kept = directions[: self.shape.width]
+        rows = rows - rows.mean(dim=0)
+        _, directions = torch.linalg.eigh(rows.t() @ rows)  # [D, D], the least first
+        kept = directions.flip(-1).t()[: self.shape.width]
         self.input.weight.copy_(kept * math.sqrt(rows.shape[-1] / self.shape.width))
         self.output.weight.copy_(0.3 * kept.t())
         for block in self.blocks:

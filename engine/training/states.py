@@ -6,11 +6,15 @@ Knows a target in batches and a corpus; no drafter.
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
+
+from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     import random
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from engine.training.batched import BatchedTransformer
     from engine.training.corpus import Corpus
 
+DONE = "rows"  # a file that names the rows whose states are there
 TOGETHER = 4096  # tokens of a batch, padding included
 _LAW_ROWS = 512  # rows of the whole vocabulary at a time
 _JITTER = 24.0  # tokens by which rows of a batch may differ for the sake of variety
@@ -37,18 +42,54 @@ class States:
 
 
 def state_files(folder: Path, tokens: int, width: int) -> States:
-    """Map the files of a corpus's states, made if they are not there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Map the files of a corpus's states, made if they are not there.
 
-    def mapped(name: str, count: int, dtype: torch.dtype) -> Tensor:
-        path = folder / name
-        return torch.from_file(str(path), shared=True, size=count, dtype=dtype)
-
-    return States(
-        mapped("hidden", tokens * width, torch.bfloat16).view(tokens, width),
-        mapped("normalisers", tokens, torch.float32),
-        mapped("choices", tokens, torch.int32),
+    Raises
+    ------
+    DraftscopeError
+        If the disk has no room for them: to write into a mapped file that has none would end the
+        program.
+    """
+    kinds = {
+        "hidden": (tokens * width, torch.bfloat16),
+        "normalisers": (tokens, torch.float32),
+        "choices": (tokens, torch.int32),
+    }
+    sizes = {name: count * dtype.itemsize for name, (count, dtype) in kinds.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _make_room(folder, sizes, tokens)
+    except OSError as error:
+        raise DraftscopeError(
+            f"The target's states cannot be kept in {folder.parent.name}: {error.strerror}. Choose "
+            "another place."
+        ) from error
+    hidden, normalisers, choices = (
+        torch.from_file(str(folder / name), shared=True, size=count, dtype=dtype)
+        for name, (count, dtype) in kinds.items()
     )
+    return States(hidden.view(tokens, width), normalisers, choices)
+
+
+def _make_room(folder: Path, sizes: dict[str, int], tokens: int) -> None:
+    """Take the room of files that are not whole yet; nothing in such files counts as done."""
+    paths = {name: folder / name for name in sizes}
+    if all(path.is_file() and path.stat().st_size == sizes[name] for name, path in paths.items()):
+        return
+    (folder / DONE).unlink(missing_ok=True)
+    needed, free = sum(sizes.values()), shutil.disk_usage(folder).free
+    if needed > free:
+        raise DraftscopeError(
+            f"The target's states along {tokens} tokens need {needed / 1e9:.1f} GB on disk, and "
+            f"{free / 1e9:.1f} GB are free; make room, train on less text, or give --out another "
+            "place."
+        )
+    for name, path in paths.items():
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, sizes[name])
+            else:
+                file.truncate(sizes[name])
 
 
 def compute_states(

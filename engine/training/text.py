@@ -16,7 +16,7 @@ import torch
 
 from engine.errors import DraftscopeError, short_path
 from engine.training.conversations import Conversation, Row, converse
-from engine.training.corpus import Corpus, joined, read_corpus, write_corpus
+from engine.training.corpus import MEASURED, Corpus, joined, read_corpus, write_corpus
 from engine.training.events import Preparing
 from engine.training.prompts_mixed import mixed_openings
 
@@ -130,9 +130,11 @@ def _text_rows(target: OpenedTarget, path: Path) -> Corpus:
             f"{short_path(os.fspath(path))} cannot be read: {reason}. Check the path, or leave it "
             "out."
         ) from error
-    ids = target.tokenizer.encode(text, add_special=True)
-    pieces = [tuple(ids[begin : begin + LONGEST]) for begin in range(0, len(ids), LONGEST)]
-    rows = [Row(piece, 1.0, "file") for piece in pieces if len(piece) > 1]
-    if not rows:
+    ids = torch.tensor(target.tokenizer.encode(text, add_special=True), dtype=torch.int32)
+    if len(ids) < 2:
         raise DraftscopeError(f"{path.name} holds no text to train on; leave it out.")
-    return Corpus.of(rows)
+    # never a row of one id: there is no next one to it
+    starts = torch.tensor([*range(0, len(ids) - 1, LONGEST), len(ids)])
+    rows = len(starts) - 1
+    kept = frozenset(range(0, rows, MEASURED))
+    return Corpus(ids, starts, ("file",) * rows, (1.0,) * rows, kept)

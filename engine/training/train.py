@@ -6,6 +6,7 @@ command line.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
 from dataclasses import asdict
@@ -16,7 +17,6 @@ import torch
 from engine.drafters import metadata as described
 from engine.drafters.file import write_drafter
 from engine.errors import DraftscopeError, out_of_memory
-from engine.memory import keep_what_is_freed
 from engine.training.checkpoint import Checkpoint
 from engine.training.corpus import joined
 from engine.training.events import Failed, Preparing, Saved
@@ -30,7 +30,8 @@ from engine.training.text import IDS, given_text, own_text
 from engine.training.vocabulary import Scored, commonest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from torch import Tensor
 
@@ -45,6 +46,7 @@ LICENCE = "the target's own: its weights are the start values and its laws the t
 FEWEST_TOKENS = 2_000  # of text: below that there is nothing to learn and nothing to measure on
 _START_TOKENS = 20_000  # of the corpus, that start values are taken from
 _PREFIX = 64  # ids at a row's beginning that are compared with those of others
+_ALIKE = 8  # rows that have to begin alike before it is taken for a template
 
 
 class Reins(Protocol):
@@ -64,7 +66,6 @@ def train(request: TrainingRequest, reins: Reins) -> Iterator[TrainingEvent]:
 
     A stop keeps the best so far, and all that is needed to go on.
     """
-    keep_what_is_freed()
     try:
         request.check()
         yield from _Training(request, reins).events()
@@ -74,6 +75,11 @@ def train(request: TrainingRequest, reins: Reins) -> Iterator[TrainingEvent]:
         if not out_of_memory(error):
             raise
         yield Failed("The memory ran out; train on less text, or make a smaller drafter.")
+    except OSError as error:
+        yield Failed(
+            f"A file beside {request.out.name} cannot be used: {error.strerror or error}. Choose "
+            "another place."
+        )
 
 
 class _Training:
@@ -89,6 +95,8 @@ class _Training:
         torch.manual_seed(request.seed)
         yield Preparing("Opening the target", 0, 1, 0.0)
         target = open_target(request.target, request.device)
+        config = target.model.config
+        request.check_target(target.name, config.layers, config.width)
         given = given_text(target, request.corpora)
         self._kept.begin(self._asked(target), request.resume)
         if request.own_tokens:
@@ -97,13 +105,8 @@ class _Training:
             yield from own_text(target, wanted, texts, request.seed, self._kept.text, self._held)
             given += given_text(target, (self._kept.text,) if self._kept.text.is_file() else ())
         self._go_on()
-        corpus = joined(given) if given else None
-        if corpus is None or corpus.tokens.numel() < FEWEST_TOKENS:
-            raise DraftscopeError(
-                f"There are fewer than {FEWEST_TOKENS} tokens of text to train on; give more files "
-                "(--corpus) or let the target write more (--self)."
-            )
-        width = target.model.config.width * (1 + len(request.taps))
+        corpus = _enough(given)
+        width = config.width * (1 + len(request.taps))
         states = state_files(self._kept.states, corpus.tokens.numel(), width)
         yield from self._states(target, corpus, states)
         self._go_on()
@@ -182,7 +185,7 @@ class _Training:
         """Return what a checkpoint is for; how long to go on may change."""
         free = {"out", "resume", "minutes", "steps", "device", "target", "corpora"}
         asked = {name: value for name, value in asdict(self._request).items() if name not in free}
-        corpora = [path.name for path in self._request.corpora]
+        corpora = [(path.name, _digest(path)) for path in self._request.corpora]
         return {**asked, "corpora": corpora, "target": target.fingerprint.weights}
 
     def _held(self) -> bool:
@@ -209,21 +212,46 @@ def _made(request: TrainingRequest, target: OpenedTarget, corpus: Corpus) -> Tra
     return small
 
 
+def _enough(given: Sequence[Corpus]) -> Corpus:
+    """Put all text together; refuse it if there is too little to train or to measure on."""
+    corpus = joined(given) if given else None
+    if corpus is None or corpus.tokens.numel() < FEWEST_TOKENS:
+        raise DraftscopeError(
+            f"There are fewer than {FEWEST_TOKENS} tokens of text to train on; give more files "
+            "(--corpus) or let the target write more (--self)."
+        )
+    if not 0 < len(corpus.validation) < corpus.rows:
+        kept = "all" if corpus.validation else "none"
+        raise DraftscopeError(
+            f"Of the {corpus.rows} texts {kept} are kept for measuring, and some have to be and "
+            "some not; give more files (--corpus) or let the target write more (--self)."
+        )
+    return corpus
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _some_rows(corpus: Corpus, device: torch.device) -> list[Tensor]:
     """Return texts from all over the corpus, some ten thousand tokens in all."""
-    rows = [row for row in range(corpus.rows) if row not in corpus.validation]
+    lengths = corpus.lengths()
+    rows = [row for row in range(corpus.rows) if row not in corpus.validation and lengths[row] > 1]
     stride = max(1, corpus.tokens.numel() // _START_TOKENS)
     return [corpus.row(row).long().to(device) for row in rows[::stride]]
 
 
 def _shared_prefix(corpus: Corpus) -> int:
-    """Return how many first ids nearly all chats share: the template's own words.
+    """Return how many first ids most texts share: the chat template's own words.
 
     Laws there are always the same, and a draft never begins there.
     """
-    heads = Counter(tuple(corpus.row(row)[:_PREFIX].tolist()) for row in range(corpus.rows))
-    common = [head for head, count in heads.most_common(8) if count > 1]
-    shared = 0
-    while common and shared < _PREFIX and len({head[: shared + 1] for head in common}) == 1:
-        shared += 1
-    return shared
+    heads = [tuple(corpus.row(row)[:_PREFIX].tolist()) for row in range(corpus.rows)]
+    most = min(_PREFIX, sorted(corpus.lengths())[corpus.rows // 2] // 2)
+    for shared in range(most):
+        beginnings = Counter(head[: shared + 1] for head in heads if len(head) > shared)
+        common = beginnings.most_common(1)[0][1] if beginnings else 0
+        if common < max(_ALIKE, corpus.rows / 2):
+            return shared
+    return most
