@@ -58,7 +58,7 @@ class DrafterRows(QStyledItemDelegate):
         row.text = ""
         widget = row.widget
         widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, row, painter, widget)
-        enabled = bool(row.state & QStyle.StateFlag.State_Enabled)
+        enabled = bool(index.flags() & Qt.ItemFlag.ItemIsEnabled)
         theme = self._theme
         colour = theme.text if enabled else theme.outline
         font, room = row.font, row.rect.adjusted(_EDGE[0], _EDGE[1], -_EDGE[0], -_EDGE[1])
