@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
+    from importlib.metadata import Distribution
 
 KEPT = 400  # files of one shelf and one package that are kept in mind: some 100 bytes each
 SHELVES = {"python": 0.42, "prose": 0.2, "code": 0.23, "data": 0.15}  # shares of what is drawn
@@ -95,30 +96,38 @@ class Shelf:
 def installed(rng: random.Random) -> dict[str, Shelf]:
     """Find the texts of the standard library and of the installed packages, some of each."""
     shelves = {name: Shelf(weight) for name, weight in SHELVES.items()}
-    for package, names in _packages():
-        found: dict[str, list[Path]] = {}
-        for path in names:
-            found.setdefault(Source.of(path).shelf, []).append(path)
-        for shelf, paths in found.items():
-            kept = rng.sample(paths, KEPT) if len(paths) > KEPT else paths
-            shelves[shelf].packages[package] = kept
+    for package, folder, names in _packages():
+        found: dict[str, list[str]] = {}
+        for name in sorted(filter(_wanted, names)):
+            found.setdefault(Source.of(Path(name)).shelf, []).append(name)
+        for shelf, ones in found.items():
+            kept = rng.sample(ones, KEPT) if len(ones) > KEPT else ones
+            shelves[shelf].packages[package] = [folder / name for name in kept]
     return shelves
 
 
-def _packages() -> Iterator[tuple[str, list[Path]]]:
-    """Yield packages by name, each with the files that may hold passages, in order."""
+def _packages() -> Iterator[tuple[str, Path, list[str]]]:
+    """Yield packages by name, each with its folder and the files in it, with slashes."""
     library = Path(sysconfig.get_paths()["stdlib"])
-    yield "", sorted(path for path in library.rglob("*.py") if _wanted(path.relative_to(library)))
-    by_name = {one.name.lower(): one for one in distributions()}  # the first found is the one used
+    modules = [path.relative_to(library).as_posix() for path in library.rglob("*.py")]
+    yield "", library, modules
+    by_name: dict[str, Distribution] = {}
+    for one in distributions():
+        by_name.setdefault(one.name.lower(), one)  # the first found is the one that is imported
     for name in sorted(by_name):
         if name == "draftscope":  # its own prompts and texts are measured on
             continue
-        files = sorted(str(file) for file in by_name[name].files or () if _wanted(Path(file)))
-        yield name, [Path(str(by_name[name].locate_file(file))) for file in files]
+        package = by_name[name]
+        record = package.read_text("RECORD")
+        if record is None:
+            files = [file.as_posix() for file in package.files or ()]
+        else:  # much faster than `files` where there are tens of thousands
+            files = [line.rsplit(",", 2)[0].strip('"') for line in record.splitlines()]
+        yield name, Path(str(package.locate_file(""))), files
 
 
-def _wanted(path: Path) -> bool:
+def _wanted(name: str) -> bool:
     """Whether a file's name promises text that somebody wrote."""
-    whole = path.as_posix().lower()
-    known = path.name == "METADATA" or path.suffix[1:].lower() in _LANGUAGES
+    whole = name.lower()
+    known = whole.endswith("/metadata") or whole.rpartition(".")[2] in _LANGUAGES
     return known and not any(part in whole for part in _JUNK)

@@ -109,6 +109,12 @@ def test_lengths_of_passages_vary(tmp_path: Path) -> None:
     assert lengths[-20] > 500
 
 
+def test_a_passage_ends_before_a_line_that_is_too_long_for_it(tmp_path: Path) -> None:
+    first = f"{'The miller sleeps. ' * 6}End."
+    path = written(tmp_path, "a.md", f"{first}\n{'The mill goes round and round. ' * 40}")
+    assert passages(path, 40) == [("prose", first)] * 40
+
+
 def test_docstrings_of_programs_are_prose(tmp_path: Path) -> None:
     found = passages(written(tmp_path, "a.py", PROGRAM))
     docstrings = [text for sort, text in found if sort == "prose"]
@@ -138,7 +144,7 @@ def test_of_a_packages_metadata_only_the_description_is_shown(tmp_path: Path) ->
         ("binary.txt", b"\xff\xfe\x00mill" * 400),
         ("latin.txt", PROSE.replace("mill", "m\xfchle").encode("latin-1")),
         ("control.txt", PROSE.replace("mill", "m\x00ll")),
-        ("minified.js", "var a=1;function b(c){return c+1};" * 200),
+        ("minified.js", "\n".join(f"var a={n};" + "function b(c){};" * 20 for n in range(90))),
         ("encoded.txt", "\n".join("iVBORw0KGgoAAAANSUhEUg" * 6 for _ in range(20))),
         ("numbers.txt", "\n".join(f"0.{n} 1.{n} 2.{n} 3.{n} 4.{n}" for n in range(200))),
         ("same.txt", "the mill goes round and round and round again\n\n" * 80),
@@ -252,7 +258,7 @@ def test_long_lines_are_cut_between_words(tmp_path: Path) -> None:
 
 
 def test_long_lines_without_spaces_are_cut_between_characters(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.txt", "水車小屋の主人" * 500)
+    path = written(tmp_path, "a.txt", "a" + "水車小屋の主人" * 500)
     openings = list(file_openings([path], random.Random(1)))
     assert len(openings) > 5
     assert not any("\ufffd" in text for _, text, _ in openings)
