@@ -250,6 +250,12 @@ def test_every_part_of_the_users_files_comes_up_once(tmp_path: Path) -> None:
     assert {raw for _, _, raw in openings} == {True, False}
 
 
+def test_no_part_of_a_file_is_blank(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.txt", "\n" * 5000 + PROSE + "\n" * 5000 + PROSE)
+    openings = list(file_openings([path], random.Random(1)))
+    assert all("Paragraph" in text or "called by" in text for _, text, _ in openings)
+
+
 def test_long_lines_are_cut_between_words(tmp_path: Path) -> None:
     words = [f"wörd{number}" for number in range(3000)]
     path = written(tmp_path, "a.txt", " ".join(words))
