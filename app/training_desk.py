@@ -162,6 +162,10 @@ class TrainingDesk(QObject):
         self._mark_run()
         if self._dialog is not None and not self._training.under_way:
             self._look()
+            plan = self._dialog.form.plan
+            if self._training.model.phase == "saved":  # the next one is called otherwise
+                plan = msgspec.structs.replace(plan, name=free_name(plan.kind, self._taken))
+                self._dialog.form.set_plan(plan)
         self._show()
         self._show_banner()
 

@@ -78,7 +78,7 @@ class TrainingDialog(QDialog):
             unit="step",
         )
         self.shares = Plot(
-            "held out, %, by step",
+            "held out, %",
             [
                 *(Line(f"position {n + 1}", _ROLES[n]) for n in range(POSITIONS)),
                 Line("overlap at 1", "muted", dashed=True),

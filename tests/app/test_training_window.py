@@ -123,6 +123,8 @@ def test_what_was_stopped_is_saved_listed_and_used_and_can_go_on(
     dialog.stop.click()
     end(program)
     assert buttons(dialog) == {"start", "use", "offer"}
+    assert dialog.form.plan.name == "my-head-2"
+    assert dialog.start.isEnabled()
     field = program.prompt.drafter
     assert field.list.findText("trained my-head") >= 0
     dialog.use.click()
