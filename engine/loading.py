@@ -15,7 +15,8 @@ import msgspec
 import torch
 
 from engine.drafters.early import EarlyExitDrafter
-from engine.drafters.names import EARLY, MODEL, WAYS, is_trained, usual_exit
+from engine.drafters.lookup_first import LookupFirstDrafter
+from engine.drafters.names import EARLY, LOOKUP_FIRST, MODEL, WAYS, is_trained, usual_exit
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.small import SmallModelDrafter
 from engine.drafters.trained import make_trained
@@ -210,7 +211,8 @@ def make_drafter(
     ----------
     spec
         "ngram", "head", "small-2", "small-4" or "trained:NAME_OR_PATH" (trained for one target),
-        "model:NAME_OR_PATH", "early:LAYERS" (the target's own first layers), or "none" for plain
+        "model:NAME_OR_PATH", "early:LAYERS" (the target's own first layers), "ngram+" before any of
+        these (a look-up first, and the drafter where it finds nothing long), or "none" for plain
         rounds.
     target
         The drafter runs on its device and plan; a head reads its states.
@@ -226,6 +228,8 @@ def make_drafter(
         return None
     if spec == "ngram":
         return NgramDrafter(target.end_tokens)
+    if spec.startswith(LOOKUP_FIRST):
+        return _make_lookup_first(spec, target, progress, cancelled)
     if is_trained(spec):
         return make_trained(spec, target)
     if spec.startswith(MODEL):
@@ -236,6 +240,24 @@ def make_drafter(
         f"There is no drafter called {short(spec)!r}; choose {WAYS}. "
         "`draftscope drafters` lists the trained ones."
     )
+
+
+def _make_lookup_first(
+    spec: str,
+    target: LoadedModel,
+    progress: Progress | None,
+    cancelled: Callable[[], bool] | None,
+) -> LookupFirstDrafter:
+    written = spec.removeprefix(LOOKUP_FIRST)
+    other = None
+    if written != "ngram" and not written.startswith(LOOKUP_FIRST):
+        other = make_drafter(written, target, progress=progress, cancelled=cancelled)
+    if other is None:
+        raise DraftscopeError(
+            f"A look-up goes before a drafter of another kind, and {short(written)!r} is none; "
+            f"choose for example {LOOKUP_FIRST}head."
+        )
+    return LookupFirstDrafter(other, target.end_tokens)
 
 
 def _make_early(spec: str, target: LoadedModel) -> EarlyExitDrafter:

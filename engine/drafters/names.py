@@ -8,8 +8,12 @@ from __future__ import annotations
 EARLY = "early:"  # and the number of the target's first layers that draft
 MODEL = "model:"  # and a small model's name or path
 TRAINED = "trained:"  # and a trained drafter's name or path
+LOOKUP_FIRST = "ngram+"  # and the drafter that drafts where a look-up finds nothing long
 BUNDLED = ("head", "small-2", "small-4")  # trained drafters that come with Draftscope
-WAYS = "ngram, head, small-2, small-4, trained:NAME, model:NAME, early:LAYERS or none"
+WAYS = (
+    "ngram, head, small-2, small-4, trained:NAME, model:NAME, early:LAYERS, ngram+ before any of "
+    "these, or none"
+)
 
 
 def is_trained(spec: str) -> bool:
