@@ -164,6 +164,8 @@ def test_a_small_model_with_the_targets_weights_is_always_accepted(
         drafted = [token for one in rounds for token in one.drafted]
         assert len(drafted) >= 40 * k // (k + 1) - 1
         assert all(token.fate is Fate.ACCEPTED for token in drafted)
+        if target.transformer.plan.rounds_alike and temperature:  # to the last bit
+            assert all(token.q_draft == token.p_target for token in drafted)
         overlaps = [token.laws.overlap for token in drafted if token.laws]
         assert min(one for one in overlaps if one is not None) > 1.0 - 1e-4
     assert len({token.id for token in drafted}) > 3 or temperature == 0.0
