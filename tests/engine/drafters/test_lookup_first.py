@@ -83,7 +83,7 @@ def test_the_other_drafters_cache_stays_right_while_it_rests(
 def test_what_cannot_stand_behind_a_look_up_is_refused(
     exact_target: LoadedModel, behind: str
 ) -> None:
-    with pytest.raises(DraftscopeError, match="goes before a drafter of another kind|no drafter"):
+    with pytest.raises(DraftscopeError, match=r"goes before a drafter of another kind|no drafter"):
         make_drafter(f"ngram+{behind}", exact_target)
 
 
