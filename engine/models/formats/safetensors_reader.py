@@ -78,6 +78,8 @@ class FolderSource:
 
 def read_stored(path: Path, stored: StoredTensor) -> torch.Tensor:
     """Read one tensor of a checked header, in the file's own type and in memory of its own."""
+    if 0 in stored.shape:  # no bytes, which no view of another type is made of
+        return torch.empty(stored.shape, dtype=_DTYPES[stored.kind])
     raw = read_span(path, stored.start, stored.end - stored.start)
     return torch.from_numpy(raw).view(_DTYPES[stored.kind]).reshape(stored.shape)
 
