@@ -34,11 +34,11 @@ class HeldOut:
 
     def loss(self) -> float:
         """Return the cross-entropy to the target's law at the first position, in nats."""
-        return self.nats / max(1, self.places[0])
+        return self.nats / max(1, sum(self.places[:1]))
 
     def add(self, step: int, tested: int, accepted: int, overlap: float, places: int) -> None:
         """Add a batch's sums."""
-        if len(self.tested) <= step:
+        while len(self.tested) <= step:
             self.tested.append(0)
             self.accepted.append(0)
             self.overlap.append(0.0)

@@ -85,13 +85,17 @@ def empty_states(tokens: int, width: int) -> States:
 def states_of(
     model: BatchedTransformer, corpus: Corpus, taps: Sequence[int] = (), *, exact: bool = False
 ) -> States:
-    """Compute all states in memory; `exact` keeps them in float32."""
+    """Compute all states in memory; `exact` keeps them in float32, where files have bfloat16."""
     states = empty_states(len(corpus.tokens), model.config.width * (1 + len(taps)))
-    if exact:
-        states = States(states.hidden.float(), states.normalisers, states.choices)
     for _ in compute_states(model, corpus, range(corpus.rows), taps, states):
         pass
-    return states
+    if not exact:
+        return states
+    rows = []
+    for row in range(corpus.rows):
+        found = model.read(corpus.row(row).long()[None], taps=taps)
+        rows.append(torch.cat((found.hidden, *found.taps), dim=-1)[0])
+    return States(torch.cat(rows).clone(), states.normalisers, states.choices)
 
 
 def greedy_rows(target: OpenedTarget, count: int, length: int, seed: int = 0) -> list[Row]:
