@@ -114,6 +114,9 @@ def decode(texts: Mapping[str, str], file: str) -> DrafterMetadata:
     DraftscopeError
         One sentence, naming the file, for what is no drafter, one of another version, or damaged.
     """
+    for part, text in texts.items():
+        if any("\ud800" <= character <= "\udfff" for character in text):  # escaped, in JSON
+            raise damaged(file, f"its {short(part, 40)} is no Unicode text")
     version, kind = texts.get("format"), texts.get("kind", "")
     if version is None:
         raise DraftscopeError(
