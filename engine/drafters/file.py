@@ -6,7 +6,6 @@ Knows tensors and their checks; no plan, and of a target only its vocabulary.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 from dataclasses import dataclass
@@ -14,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from safetensors.torch import save
 
 from engine.drafters.header import DrafterHeader, read_drafter_header
 from engine.drafters.layout import VOCABULARY, check_whole
 from engine.drafters.metadata import damaged
 from engine.errors import DraftscopeError
-from engine.models.formats.safetensors_header import METADATA, StoredTensor
+from engine.models.formats.safetensors_header import StoredTensor
 from engine.models.formats.safetensors_reader import read_stored
 from engine.models.formats.weights import check_numbers
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from engine.drafters.metadata import DrafterMetadata
 
 _KINDS = {torch.float16: "F16", torch.int32: "I32"}
-_ALIGNED = 8  # bytes that a header is padded to, as the safetensors package does
 
 
 @dataclass(frozen=True)
@@ -105,27 +104,15 @@ def write_drafter(
     if VOCABULARY in tensors and tensors[VOCABULARY].numel():
         _check_ids(tensors[VOCABULARY].flatten().long(), path.name)
     stored = {name: _as_stored(name, tensor) for name, tensor in sorted(tensors.items())}
-    entries, at = {}, 0
-    for name, tensor in stored.items():
-        end = at + tensor.numel() * tensor.element_size()
-        entries[name] = StoredTensor(tuple(tensor.shape), _KINDS[tensor.dtype], at, end)
-        at = end
+    entries = {
+        name: StoredTensor(tuple(tensor.shape), _KINDS[tensor.dtype], 0, 0)
+        for name, tensor in stored.items()
+    }
     check_whole(entries, metadata, path.name)
     for name, tensor in stored.items():
         if name != VOCABULARY:
             check_numbers(tensor.float(), name, path.name)
-    described: dict[str, object] = {METADATA: metadata.encode()}
-    for name, entry in entries.items():
-        described[name] = {
-            "dtype": entry.kind,
-            "shape": list(entry.shape),
-            "data_offsets": [entry.start, entry.end],
-        }
-    header = json.dumps(described, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % _ALIGNED)
-    parts = [len(header).to_bytes(8, "little"), header]
-    parts += [tensor.numpy().tobytes() for tensor in stored.values()]
-    _put(path, b"".join(parts))
+    _put(path, save(stored, metadata.encode()))
 
 
 def _as_stored(name: str, tensor: Tensor) -> Tensor:
