@@ -82,6 +82,10 @@ class TrainingRequest:
             raise DraftscopeError(
                 f"A training of {self.minutes:g} minutes ends before it begins; choose more."
             )
+        if self.steps is not None and self.steps < 1:
+            raise DraftscopeError(
+                f"A training of {self.steps} steps ends before it begins; choose more."
+            )
         self._check_sizes()
 
     def _check_sizes(self) -> None:

@@ -7,10 +7,11 @@ import random
 from typing import TYPE_CHECKING
 
 import torch
+from safetensors.torch import load_file, save_file
 
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
-from engine.training.batched import BatchedTransformer
+from engine.training.batched import STEP, BatchCache, BatchedTransformer
 from engine.training.conversations import Row
 from engine.training.corpus import Corpus
 from engine.training.prompts import Opening
@@ -41,6 +42,16 @@ def write_toy(folder: Path, *, layers: int = 2, template: str | None = TURNS) ->
     if template is not None:
         described["chat_template"] = template
     (folder / "tokenizer_config.json").write_text(json.dumps(described), encoding="utf-8")
+    return folder
+
+
+def write_hard_toy(folder: Path) -> Path:
+    """Write a target of two dozen letters, which seldom says one twice: there is much to learn."""
+    write_tiny_folder(folder, layers=2, tied=False)
+    weights = load_file(folder / "model.safetensors")
+    letters = weights["lm_head.weight"][97:121] * 3.0
+    weights["lm_head.weight"].zero_()[97:121] = letters
+    save_file(weights, folder / "model.safetensors")
     return folder
 
 
@@ -108,6 +119,21 @@ def greedy_rows(target: OpenedTarget, count: int, length: int, seed: int = 0) ->
             (prompts, target.model.transformer.logits(hidden).argmax(-1)[:, None]), 1
         )
     return [Row(tuple(row), 0.0, "greedy") for row in prompts.tolist()]
+
+
+def warm_corpus(target: OpenedTarget, count: int, length: int, seed: int = 0) -> Corpus:
+    """Texts that the target draws at temperature 1 from a letter each; some are for measuring."""
+    draw = torch.Generator().manual_seed(seed)
+    texts = torch.randint(97, 123, (count, 1), generator=draw)
+    cache = BatchCache(target.model, count, -(-length // STEP) * STEP)
+    for place in range(length - 1):
+        hidden = target.model.step(texts[:, -1], torch.full((count,), place), cache)
+        law = target.model.transformer.logits(hidden).softmax(dim=-1)
+        texts = torch.cat((texts, torch.multinomial(law, 1, generator=draw)), dim=1)
+    rows = [Row(tuple(row), 1.0, "warm") for row in texts.tolist()]
+    made = Corpus.of(rows)
+    kept = frozenset(range(0, count, 9))
+    return Corpus(made.tokens, made.starts, made.kinds, made.temperatures, kept)
 
 
 def toy_openings(rng: random.Random, files: Sequence[Path] = ()) -> Iterator[Opening]:
