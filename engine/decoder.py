@@ -28,7 +28,7 @@ from engine.observation import Observer
 from engine.penalties import adjusted
 from engine.phases import Phases, device_events
 from engine.queued import QueuedRound, Sent
-from engine.sampling import Sampling, probabilities, sound_ids, sound_law
+from engine.sampling import Sampling, probabilities, sound, sound_ids, sound_law
 from engine.trace.events import DraftEnd, Round, RoundTimes
 from engine.uniforms import Purpose, uniform
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
     from engine.emission import Emission, Limits
+    from engine.models.network import Passed
     from engine.models.text.streaming import TextStream
     from engine.models.text.tokenizer import Tokenizer
     from engine.observation import Look
@@ -144,15 +145,15 @@ class Decoder:
         self._phases.begin()
         draft = self._propose(position)
         self._phases.next()
-        states, logits = self._verify(draft)
+        passed = self._verify(draft)
         self._phases.next()
-        judged = self._accept(draft, logits, position)
+        judged = self._accept(draft, passed, position)
         drafting, verify, accepting = self._phases.end()
         moments = [time.perf_counter_ns()]
         look = self._look(judged)
         peak = CacheReading.of(sequence.cache), CacheReading.of(own)
         moments.append(time.perf_counter_ns())
-        emission = self._commit(judged, states)
+        emission = self._commit(judged, passed.rows)
         moments.append(time.perf_counter_ns())
         laws = self._observe(judged, emission, look)
         moments.append(time.perf_counter_ns())
@@ -210,25 +211,22 @@ class Decoder:
         seen = sequence.seen_by(self.choice.sampling)
         return Context(sequence.tokens, sequence.hidden, sequence.cache, seen, sequence)
 
-    def _verify(self, draft: Proposal | QueuedRound) -> tuple[Tensor, Tensor]:
-        """Run the round's one pass; states [k+1, D or more] and logits [k+1, V]."""
+    def _verify(self, draft: Proposal | QueuedRound) -> Passed:
+        """Run the round's one pass: states [k+1, D or more] and logits [k+1, V]."""
         sequence = self.sequence
         waiting = sequence.tokens[sequence.cache.length :]
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
         if isinstance(draft, QueuedRound):
-            states = sequence.forward(draft.ids, draft.proposal.lower)
-            return states, sequence.model.logits(sequence.last(states))
-        ids = [*waiting, *draft.tokens]
-        states = sequence.forward(ids, draft.lower)
-        logits = sequence.model.logits(sequence.last(states))
-        settle(logits.device)  # draft and accept end with reading a number, this phase does not
-        return states, logits
+            return sequence.run(draft.ids, draft.proposal.lower)
+        passed = sequence.run([*waiting, *draft.tokens], draft.lower)
+        settle(passed.scores.device)  # draft and accept end with reading a number, this does not
+        return passed
 
-    def _accept(self, draft: Proposal | QueuedRound, logits: Tensor, position: int) -> Judged:
+    def _accept(self, draft: Proposal | QueuedRound, passed: Passed, position: int) -> Judged:
         try:
             if isinstance(draft, Proposal):
-                return self._accept_read(draft, logits, position)
-            judged = self._accept_queued(draft, logits, position)
+                return self._accept_read(draft, passed, position)
+            judged = self._accept_queued(draft, passed.scores, position)
         except ValueError as error:
             raise DraftscopeError(
                 f"The drafter's law is broken ({error}), so its tokens cannot be verified; "
@@ -239,13 +237,17 @@ class Decoder:
             self.sequence.cache.truncate(position + proposed)
         return judged
 
-    def _accept_read(self, proposal: Proposal, logits: Tensor, position: int) -> Judged:
+    def _accept_read(self, proposal: Proposal, passed: Passed, position: int) -> Judged:
         """Judge tokens that the host knows, reading numbers on the way."""
-        tokens, sampling = proposal.tokens, self.choice.sampling
+        tokens, sampling, logits = proposal.tokens, self.choice.sampling, passed.scores
         k = len(tokens)
         scores = adjusted(logits, sampling, self.sequence.seen_by(sampling), tokens)
         if sampling.greedy:
-            ids = sound_ids(scores, "target", self._scans)
+            best = passed.best if scores is logits else None
+            if best is None:
+                ids = sound_ids(scores, "target", self._scans)
+            else:
+                ids = [sound(one, "target") for one in best]
             verdict = accept_greedy(ids, tokens, proposal.q_draft)
             return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
         p_target = sound_law(probabilities(scores, sampling), "target")

@@ -61,10 +61,12 @@ class Prober:
         length = sequence.cache.length
         begin = time.perf_counter_ns()
         waiting = uploaded(sequence.tokens[length:], torch.long, sequence.model.plan.device)
-        hidden = sequence.model.forward(waiting, sequence.cache)
+        passed = sequence.run(waiting)
         seen = sequence.seen_by(sampling)
-        scores = adjusted(sequence.model.logits(hidden), sampling, seen)
-        _choose(scores, sampling, queued=queues_rounds(scores.device))
+        scores = adjusted(passed.scores, sampling, seen)
+        found = passed.best is not None and scores is passed.scores and sampling.greedy
+        if not found:  # else it was chosen on the way
+            _choose(scores, sampling, queued=queues_rounds(scores.device))
         took = time.perf_counter_ns() - begin
         sequence.cache.truncate(length)
         self._probes_ns += took

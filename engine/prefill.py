@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import KVCache
-    from engine.models.transformer import Ids
+    from engine.models.network import Ids
 
 CHUNK = 128  # tokens a pass: bounds the memory of a long prompt and the wait for a stop
 

@@ -19,6 +19,7 @@ from engine.scans import TorchScans
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.models.network import Best
     from engine.scans import Scans
     from engine.trace.events import Settings
 
@@ -140,6 +141,13 @@ def sound_ids(logits: Tensor, side: str, scans: Scans | None = None) -> list[int
     if not all(map(math.isfinite, largest)):
         raise not_finite(side)
     return ids
+
+
+def sound(best: Best, side: str) -> int:
+    """Return the place of a row's largest score, if it is a number; raises as `sound_ids` does."""
+    if not math.isfinite(best.score):
+        raise not_finite(side)
+    return best.place
 
 
 def sound_law(law: Tensor, side: str) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.cache import KVCache
+from engine.models.network import Passed
 from engine.models.settling import settle
 from engine.penalties import Seen
 from engine.prefill import feed
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import PagePool
-    from engine.models.transformer import Ids, LowerRows, Transformer
+    from engine.models.network import Ids
+    from engine.models.transformer import LowerRows, Transformer
     from engine.sampling import Sampling
 
 
@@ -105,6 +107,14 @@ class Sequence:
         if not self._taps:
             return self.model.forward(ids, self.cache, lower)
         return self.model.forward(ids, self.cache, lower, self._taps)
+
+    def run(self, ids: Ids, lower: LowerRows | None = None) -> Passed:
+        """Run a pass as `forward` does and score its rows, at once where the plan can."""
+        whole = self.model.whole
+        if whole is None or lower is not None or self._taps:
+            states = self.forward(ids, lower)
+            return Passed(states, self.model.logits(self.last(states)))
+        return whole.score(ids, self.cache, last=len(ids))
 
     def seen_by(self, sampling: Sampling) -> Seen | None:
         """Return what prompt and output hold, for penalties; None where there are none.

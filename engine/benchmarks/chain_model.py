@@ -34,6 +34,8 @@ _NEVER = -60.0  # the logit of ids beyond the chain
 class ChainModel:
     """After token i the logits depend on i alone; the cache holds one number a position."""
 
+    whole = None  # it runs part after part
+
     def __init__(self, vocabulary: int, seed: int = 20) -> None:
         self.vocabulary = vocabulary
         self.config = SimpleNamespace(width=1, vocabulary=vocabulary)

@@ -12,7 +12,7 @@ import torch
 from engine.drafters.protocol import Proposal
 from engine.drafters.queued import QueuedDraft, spread
 from engine.penalties import adjusted
-from engine.sampling import draw, probabilities, sound_ids, sound_law
+from engine.sampling import draw, probabilities, sound, sound_ids, sound_law
 from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.protocol import Context, DraftRequest
+    from engine.models.network import Best
     from engine.models.transformer import LowerRows
 
 
@@ -80,19 +81,27 @@ class Draft:
         """Return ids of the text as a pass reads them."""
         return tokens
 
-    def extend(self, logits: Tensor) -> int | None:
+    @property
+    def asks_shares(self) -> bool:
+        """Whether the largest probability of a row decides anything."""
+        return self._request.confidence > 0.0
+
+    def extend(self, logits: Tensor, best: Best | None = None) -> int | None:
         """Draw the next token from logits [1, V] or [1, R]; None where the drafter is unsure.
+
+        `best` is their largest, where it was found already, with its share if that was asked for.
 
         Whether to draw is decided by the law alone and before the draw: a token once drawn is in
         the proposal.
         """
         request, sampling = self._request, self._request.sampling
-        if self._too_unsure(logits):
+        if self._too_unsure(logits, best):
             self._unsure = True
             return None
         scores = adjusted(logits, sampling, self._context.seen, self.tokens, self._support)
         if sampling.greedy:
-            column = sound_ids(scores, "drafter")[0]
+            known = best if scores is logits else None
+            column = sound_ids(scores, "drafter")[0] if known is None else sound(known, "drafter")
         else:
             law = sound_law(probabilities(scores, sampling), "drafter")
             column = draw(law[0], request.uniforms[len(self.tokens)])
@@ -111,10 +120,12 @@ class Draft:
             lower=lower,
         )
 
-    def _too_unsure(self, logits: Tensor) -> bool:
+    def _too_unsure(self, logits: Tensor, best: Best | None) -> bool:
         """Return whether the largest probability, at temperature 1, is below what was asked."""
         request = self._request
         if request.confidence <= 0.0 or len(self.tokens) < request.k_min:
             return False
+        if best is not None:
+            return best.share < request.confidence
         wide = logits if logits.dtype == torch.float64 else logits.float()
         return float(torch.softmax(wide, dim=-1).amax()) < request.confidence

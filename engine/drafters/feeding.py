@@ -1,4 +1,4 @@
-"""What networks of a drafter have in common under a plan: padded ids, blocks, vectors.
+"""What networks of a drafter have in common under a plan: blocks, vectors, rows of a head.
 
 Knows a target's plan and a drafter's tensors by name; no cache and no rule.
 """
@@ -9,27 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch.nn import functional
 
 from engine.drafters.layout import VOCABULARY
 from engine.models.blocks import Block
-from engine.models.settling import uploaded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torch import Tensor
 
-    from engine.models.plans.protocol import Linear, Plan
-    from engine.models.transformer import Ids, Transformer
-
-
-def padded_ids(ids: Ids, plan: Plan) -> Tensor:
-    """Return ids on the plan's device, with others after them up to a width that rounds alike."""
-    missing = plan.width(len(ids)) - len(ids)
-    if isinstance(ids, torch.Tensor):
-        return functional.pad(ids, (0, missing)) if missing else ids
-    return uploaded([*ids, *([0] * missing)], torch.long, plan.device)
+    from engine.models.plans.protocol import Linear
+    from engine.models.transformer import Transformer
 
 
 @dataclass(frozen=True)

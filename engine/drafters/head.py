@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torch.nn import functional
-
 from engine.cache import KVCache, PagePool
 from engine.drafters.drafting import begin_draft
-from engine.drafters.feeding import padded_ids
 from engine.drafters.protocol import Proposal
 from engine.prefill import CHUNK, Stopped
 from engine.trace.events import DraftEnd
@@ -26,7 +23,8 @@ if TYPE_CHECKING:
 
     from engine.drafters.head_weights import HeadWeights
     from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
-    from engine.models.transformer import Ids, Transformer
+    from engine.models.network import Passed
+    from engine.models.transformer import Transformer
     from engine.trace.events import ModelInfo
 
 
@@ -77,14 +75,15 @@ class HeadDrafter:
             return Proposal(())
         if len(context.tokens) < 2:  # a slot joins a token's state with the token after it
             return Proposal((), end=DraftEnd.TOO_SHORT)
-        weights = self._weights
+        weights, cache = self._weights, self._cache
         draft = begin_draft(context, request, self._target.vocabulary, weights.vocabulary)
-        x = self._catch_up(context, len(context.tokens) - 1, lambda: False)[-1:]
+        passed = self._follow(context, draft.asks_shares)
         while True:
-            draft.extend(self._target.score(x, weights.head, weights.output_norm))
+            draft.extend(passed.scores, passed.last)
             if draft.over:
                 return draft.proposal()
-            x = self._run(x, draft.newest, weights.joined_own)
+            states = passed.rows[-1:]
+            passed = weights.own.score(draft.newest, cache, states, shares=draft.asks_shares)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop the slots that the head fed to itself, and those of tokens that are gone."""
@@ -95,25 +94,37 @@ class HeadDrafter:
         """Give the cache back."""
         self._cache.close()
 
-    def _catch_up(self, context: Context, slots: int, stopped: Callable[[], bool]) -> Tensor:
-        """Make slots from the target's states until there are `slots`; return the last rows.
+    def _follow(self, context: Context, shares: bool) -> Passed:
+        """Make slots from the target's states for all tokens but the last, and score the last one.
 
-        Always makes at least one when drafting, since every round commits at least one token.
+        There is always one to make, since every round commits at least one token.
         """
-        if slots == self._firm and slots > 0:  # drafted twice at one place: make the last again
+        slots = len(context.tokens) - 1
+        if slots == self._firm:  # drafted twice at one place: make the last again
             self._firm -= 1
             self._cache.truncate(self._firm)
+        self._catch_up(context, slots - CHUNK, lambda: False)
+        states, tokens = self._states(context, self._firm, lambda: False), context.tokens
+        waiting = tokens[self._firm + 1 : slots + 1]
+        passed = self._weights.first.score(
+            waiting, self._cache, states[: len(waiting)], shares=shares
+        )
+        self._firm = slots
+        return passed
+
+    def _catch_up(self, context: Context, slots: int, stopped: Callable[[], bool]) -> None:
+        """Make slots from the target's states until there are `slots`."""
+        if slots <= self._firm:
+            return
         first = self._firm
         states = self._states(context, first, stopped)
-        x = states[:0]
         while self._firm < slots:
             if stopped():
                 raise Stopped
             begin, end = self._firm, min(slots, self._firm + CHUNK)
             tokens = context.tokens[begin + 1 : end + 1]
-            x = self._run(states[begin - first : end - first], tokens, self._weights.joined)
+            self._weights.first.read(tokens, self._cache, states[begin - first : end - first])
             self._firm = end
-        return x
 
     def _states(self, context: Context, first: int, stopped: Callable[[], bool]) -> Tensor:
         """Return the states that slots from `first` on are made from; [n, (1 + taps) D]."""
@@ -121,14 +132,3 @@ class HeadDrafter:
             return context.hidden[first:]
         assert context.sequence is not None, "states after lower layers are kept by a sequence"
         return context.sequence.states(self.taps, first, stopped)
-
-    def _run(self, states: Tensor, tokens: Ids, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-        """Run n slots that follow what is cached; [n, D] from n states and the n next tokens."""
-        n = len(tokens)
-        ids = padded_ids(tokens, self._target.plan)
-        if ids.shape[0] > n:
-            states = functional.pad(states, (0, 0, 0, ids.shape[0] - n))
-        x = join(states, self._target.embed(ids))
-        x = self._weights.stack.run(x, self._cache, slice(None))
-        self._cache.append(n)
-        return x[:n]

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch.nn import functional
 
 from engine.drafters.feeding import BlockSizes, Prepared
 from engine.drafters.file import read_drafter
 from engine.drafters.layout import check_sizes
 from engine.drafters.metadata import HeadShape
 from engine.errors import DraftscopeError
-from engine.models.blocks import rms_norm
+from engine.models.network import Entrance, Exit, make_network
 from engine.models.rotary import Rotary
 
 if TYPE_CHECKING:
@@ -27,16 +26,8 @@ if TYPE_CHECKING:
 
     from engine.drafters.file import DrafterFile
     from engine.models.blocks import Block
-    from engine.models.plans.protocol import Linear, Stack
+    from engine.models.network import Network
     from engine.models.transformer import Transformer
-
-
-@dataclass(frozen=True)
-class OwnInput:
-    """How a head that reads several states takes its own output in their place."""
-
-    norm: Tensor  # [D]
-    fuse: Linear  # [D, 2 D]
 
 
 @dataclass(frozen=True)
@@ -45,45 +36,11 @@ class HeadWeights:
 
     vocabulary: Tensor  # [R], the target's ids that the head scores, in order
     taps: tuple[int, ...]  # layers of the target whose states it reads beside the last one
-    hidden_norm: Tensor  # [1 + taps, D]
-    embedding_norm: Tensor  # [D]
-    output_norm: Tensor  # [D]
-    fuse: Linear  # [D, (2 + taps) D]
-    own: OwnInput | None  # None: its own output is read as the target's last state is
     blocks: tuple[Block, ...]
-    stack: Stack
-    head: Linear  # [R, D], rows of the target's own head
+    first: Network  # reads the target's states, each normed by itself, and the next tokens
+    own: Network  # reads what the head itself gave in their place
+    exit: Exit  # of both; its head are rows of the target's own
     parameters: int  # trained numbers in the file
-
-    def joined(self, states: Tensor, embedded: Tensor) -> Tensor:
-        """Join the target's states with the embeddings of the next tokens.
-
-        Parameters
-        ----------
-        states
-            [n, (1 + taps) D], each part normed by itself.
-        embedded
-            [n, D].
-
-        Returns
-        -------
-        Tensor
-            [n, D], what the blocks read.
-        """
-        parts = states.view(states.shape[0], *self.hidden_norm.shape)
-        normed = functional.rms_norm(parts, parts.shape[-1:], None, self.blocks[0].epsilon)
-        hidden = (normed * self.hidden_norm).flatten(1)
-        return self.fuse(torch.cat((hidden, self._embedding(embedded)), dim=-1))
-
-    def joined_own(self, x: Tensor, embedded: Tensor) -> Tensor:
-        """Join the head's own output [n, D] with the embeddings of what it drafted [n, D]."""
-        if self.own is None:
-            return self.joined(x, embedded)
-        hidden = rms_norm(x, self.own.norm, self.blocks[0].epsilon)
-        return self.own.fuse(torch.cat((hidden, self._embedding(embedded)), dim=-1))
-
-    def _embedding(self, embedded: Tensor) -> Tensor:
-        return rms_norm(embedded, self.embedding_norm, self.blocks[0].epsilon)
 
 
 def load_head(path: Path, target: Transformer) -> HeadWeights:
@@ -109,19 +66,23 @@ def prepare_head(file: DrafterFile, target: Transformer) -> HeadWeights:
     ready = Prepared(file.tensors, target)
     blocks = ready.blocks(shape.blocks, BlockSizes(config.heads, config.kv_heads, config.head_dim))
     rotary = Rotary(config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling)
-    own = None
-    if shape.taps:
-        own = OwnInput(ready.vector("own_norm.weight"), ready.linear("own.weight"))
+    stack = plan.stack(blocks, rotary)
+    scored = Exit(ready.vector("output_norm.weight"), plan.linear(ready.head_rows()))
+
+    def network(hidden_norm: str, fuse: str) -> Network:
+        norms = (ready.vector(hidden_norm), ready.vector("embedding_norm.weight"))
+        entrance = Entrance(
+            target.table, torch.cat(norms).view(-1, config.width), ready.linear(fuse)
+        )
+        return make_network(plan, entrance, stack, scored, config.rms_epsilon)
+
+    first = network("hidden_norm.weight", "fuse.weight")
     return HeadWeights(
         vocabulary=ready.vocabulary,
         taps=shape.taps,
-        hidden_norm=ready.vector("hidden_norm.weight").view(1 + len(shape.taps), config.width),
-        embedding_norm=ready.vector("embedding_norm.weight"),
-        output_norm=ready.vector("output_norm.weight"),
-        fuse=ready.linear("fuse.weight"),
-        own=own,
         blocks=blocks,
-        stack=plan.stack(blocks, rotary),
-        head=plan.linear(ready.head_rows()),
+        first=first,
+        own=network("own_norm.weight", "own.weight") if shape.taps else first,
+        exit=scored,
         parameters=file.header.parameters,
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.protocol import Context, DraftRequest
+    from engine.models.network import Best
     from engine.models.transformer import LowerRows
 
 
@@ -67,8 +68,16 @@ class QueuedDraft:
         """Return ids of the text as a pass reads them."""
         return uploaded(tokens, torch.long, self._uniforms.device)
 
-    def extend(self, logits: Tensor) -> Tensor:
-        """Draw the next token from logits [1, V] or [1, R], and return it; [1]."""
+    @property
+    def asks_shares(self) -> bool:
+        """Whether shares are asked of whoever scores; these stand on the device."""
+        return False
+
+    def extend(self, logits: Tensor, best: Best | None = None) -> Tensor:
+        """Draw the next token from logits [1, V] or [1, R], and return it; [1].
+
+        `best`, which the host knows already, is not used.
+        """
         sampling = self._request.sampling
         self._note_confidence(logits)
         drawn = self._drawn() if sampling.remembers else ()

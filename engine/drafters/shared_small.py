@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.cache import PagePool
-from engine.drafters.feeding import BlockSizes, Prepared, padded_ids
+from engine.drafters.feeding import BlockSizes, Prepared
 from engine.drafters.layout import check_sizes
 from engine.drafters.metadata import SmallShape
 from engine.errors import DraftscopeError
+from engine.models.network import Entrance, Exit, make_network, scores
 from engine.models.rotary import Rotary
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from engine.cache import KVCache
     from engine.drafters.file import DrafterFile
-    from engine.models.transformer import Ids, Transformer
+    from engine.models.network import Ids
+    from engine.models.transformer import Transformer
 
 
 class SharedSmallModel:
@@ -41,16 +43,16 @@ class SharedSmallModel:
         self.shape = shape
         self.vocabulary = ready.vocabulary  # [R], rising
         self._target = target
-        self._epsilon = target.config.rms_epsilon
-        self._input_norm = ready.vector("input_norm.weight")
-        self._input = ready.linear("input.weight")
         sizes = BlockSizes(shape.heads, shape.kv_heads, shape.head_dim)
         rotary = Rotary(shape.head_dim, shape.rope_base, plan.dtype, plan.device)
-        self._stack = plan.stack(ready.blocks(shape.layers, sizes), rotary)
-        self._output_norm = ready.vector("output_norm.weight")
+        stack = plan.stack(ready.blocks(shape.layers, sizes), rotary)
+        norm = ready.vector("input_norm.weight")[None]
         # E (o x) is (E o) x: one product of [R, W] in place of two, the wider one of [R, D]
         output = ready.matrix("output.weight").to(plan.device)
-        self._head = plan.linear(ready.head_rows().to(output.dtype) @ output)
+        head = plan.linear(ready.head_rows().to(output.dtype) @ output)
+        self._exit = Exit(ready.vector("output_norm.weight"), head)
+        entrance = Entrance(target.table, norm, ready.linear("input.weight"))
+        self.whole = make_network(plan, entrance, stack, self._exit, target.config.rms_epsilon)
 
     def new_pool(self) -> PagePool:
         """Return an empty store for caches of this model."""
@@ -61,13 +63,8 @@ class SharedSmallModel:
 
     def forward(self, ids: Ids, cache: KVCache) -> Tensor:
         """Run n tokens that follow what is cached; [n, W]."""
-        n = len(ids)
-        embedded = self._target.embed(padded_ids(ids, self._target.plan))
-        x = self._input.normed(embedded, self._input_norm, self._epsilon)
-        x = self._stack.run(x, cache, slice(None))
-        cache.append(n)
-        return x[:n]
+        return self.whole.read(ids, cache)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Score the ids of `vocabulary`; [m, R] in float32 or wider from [m, W]."""
-        return self._target.score(hidden, self._head, self._output_norm)
+        return scores(self._target.plan, hidden, self._exit, self._target.config.rms_epsilon)

@@ -12,7 +12,7 @@ import torch
 
 from engine.cache import KVCache
 from engine.drafters.drafting import begin_draft
-from engine.prefill import feed
+from engine.prefill import CHUNK, feed
 from engine.trace.events import DraftEnd
 
 if TYPE_CHECKING:
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
     from engine.cache import PagePool
     from engine.drafters.protocol import Context, DraftRequest, Proposal, QueuedProposal
-    from engine.models.transformer import Ids
+    from engine.models.network import Best, Ids, Network
     from engine.trace.events import ModelInfo
 
 
 class SmallModel(Protocol):
     """What reads and scores tokens: a whole model, or one that shares its target's tables."""
+
+    @property
+    def whole(self) -> Network | None:
+        """The model from ids to scores, where that can be had in one."""
+        ...
 
     def forward(self, ids: Ids, cache: KVCache, /) -> Tensor:
         """Run n tokens that follow what is cached; [n, W]."""
@@ -97,8 +102,7 @@ class SmallModelDrafter:
         draft = begin_draft(context, request, self._vocabulary, self._support)
         waiting = draft.fed(context.tokens[self._cache.length :])
         while not draft.over:
-            hidden = feed(self._model, waiting, self._cache)[-1:]
-            draft.extend(self._fit(self._model.logits(hidden)))
+            draft.extend(*self._scored(waiting, draft.asks_shares))
             waiting = draft.newest
         proposal = draft.proposal()
         if asked > room and draft.full:
@@ -112,6 +116,19 @@ class SmallModelDrafter:
     def close(self) -> None:
         """Give the cache back."""
         self._cache.close()
+
+    def _scored(self, waiting: Ids, shares: bool) -> tuple[Tensor, Best | None]:
+        """Read tokens, and score what follows the last; the best score where it was found."""
+        rest, model = len(waiting) - CHUNK, self._model
+        if model.whole is None:
+            hidden = feed(model, waiting, self._cache)[-1:]
+            return self._fit(model.logits(hidden)), None
+        if rest > 0:
+            feed(model, waiting[:rest], self._cache)
+            waiting = waiting[rest:]
+        passed = model.whole.score(waiting, self._cache, shares=shares)
+        scores = self._fit(passed.scores)
+        return scores, None if scores.shape[1] < passed.scores.shape[1] else passed.last
 
     def _fit(self, logits: Tensor) -> Tensor:
         """Cut or pad [1, V'] to the target's vocabulary [1, V]; [1, R] stays as it is."""

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from engine.cache import KVCache, PagePool
 from engine.models.blocks import Block
+from engine.models.network import Entrance, Exit, Fusing, scores
 from engine.models.rotary import Rotary
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.models.config import ModelConfig
+    from engine.models.network import Ids, Network
     from engine.models.plans.protocol import Linear, Plan
-
-    Ids = Sequence[int] | Tensor  # n of them; a tensor is [n] on the plan's device
 
 _COLUMNS = 32  # of the head read at once
 
@@ -69,7 +69,7 @@ class Transformer:
         self.plan = plan
         self.vocabulary = min(vocabulary or config.vocabulary, config.vocabulary)
         table = tensor("model.embed_tokens.weight")
-        self._embedding = plan.table(table)
+        self.table = plan.table(table)  # [V, D], of embeddings
         head = table if config.tied else tensor("lm_head.weight")
         self.head = plan.linear(head[: self.vocabulary])
         del table, head
@@ -83,6 +83,11 @@ class Transformer:
             config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling
         )
         self._stack = plan.stack(blocks, rotary)
+        exit_ = Exit(self._norm, self.head)
+        self.whole: Network | None = None  # the model from ids to scores, where the plan runs it so
+        if isinstance(plan, Fusing):
+            entrance = Entrance(self.table)
+            self.whole = plan.network(entrance, self._stack, exit_, config.rms_epsilon)
         with torch.inference_mode():
             plan.calibrate(self._first_layer)
         if progress is not None:
@@ -102,7 +107,7 @@ class Transformer:
     def embed(self, ids: Ids) -> Tensor:
         """Return the rows of the embedding table; [n, D]."""
         index = ids if isinstance(ids, torch.Tensor) else torch.tensor(ids, device=self.plan.device)
-        return functional.embedding(index, self._embedding).to(self.plan.dtype)
+        return functional.embedding(index, self.table).to(self.plan.dtype)
 
     def forward(
         self,
@@ -190,16 +195,7 @@ class Transformer:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Score the whole vocabulary; [m, V] in float32 or wider from [m, D]."""
-        return self.score(hidden, self.head, self._norm)
-
-    def score(self, hidden: Tensor, head: Linear, norm: Tensor) -> Tensor:
-        """Norm, pad to a width that rounds alike, and multiply; [m, out] from [m, D]."""
-        m = hidden.shape[0]
-        width = self.plan.width(m)
-        if width > m:
-            hidden = functional.pad(hidden, (0, 0, 0, width - m))
-        scores = head.normed(hidden, norm, self.config.rms_epsilon)[:m]
-        return scores if scores.dtype == torch.float64 else scores.float()
+        return scores(self.plan, hidden, Exit(self._norm, self.head), self.config.rms_epsilon)
 
     def _padded(self, ids: Ids) -> Ids:
         missing = self.plan.width(len(ids)) - len(ids)

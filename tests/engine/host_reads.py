@@ -27,7 +27,7 @@ _READS = {
     _ATEN.equal,
     _ATEN._unique2,
 }
-_SENDERS = ("queued", "penalties", "observation", "plain", "drafters.queued", "drafters.feeding")
+_SENDERS = ("queued", "penalties", "observation", "plain", "drafters.queued", "models.network")
 
 
 class HostReads(TorchDispatchMode):

@@ -32,6 +32,8 @@ LONG = 20_000  # positions: no test reaches the end of such a context, unless a 
 class TableModel:
     """After token i the logits are row i."""
 
+    whole = None
+
     def __init__(self, table: Tensor) -> None:
         self._table = table  # [V, V]
         self.vocabulary = len(table)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Rounding:
     """A made-up model: fixed logits, to which a pass adds what its width rounds to."""
 
+    whole = None
+
     def __init__(self, logits: Sequence[float], by_width: dict[int, Sequence[float]]) -> None:
         self._logits = torch.tensor(logits, dtype=torch.float64)
         self._by_width = by_width

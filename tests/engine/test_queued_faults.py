@@ -107,7 +107,7 @@ def test_no_numbers_past_the_end_of_a_proposal_end_no_run(
     extend = QueuedDraft.extend
     places: list[int] = []
 
-    def spoilt(self: QueuedDraft, logits: torch.Tensor) -> torch.Tensor:
+    def spoilt(self: QueuedDraft, logits: torch.Tensor, best: object = None) -> torch.Tensor:
         unsure = any(not bool(one) for one in self._sure)
         places.append(unsure)
         return extend(self, logits * torch.nan if unsure else logits)

@@ -33,6 +33,8 @@ ROUNDS = 3
 class Stumbling:
     """The target's own weights, but in each round one token is a wrong one."""
 
+    whole = None
+
     def __init__(self, model: Transformer, at: int) -> None:
         self._model = model
         self._at = at  # place in the draft; beyond it: never

@@ -26,7 +26,10 @@ from engine.models.registry import data_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SOURCES = ("pass.cpp", "attention.h", "product.h", "team.h", "rows.h", "lanes.h")
+SOURCES = (
+    *("pass.cpp", "layers.h", "ends.h"),
+    *("attention.h", "product.h", "team.h", "rows.h", "lanes.h"),
+)
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fopenmp", "-w")
 COMPILERS = ("g++", "clang++", "c++")
 _STALE_S = 3600.0

@@ -39,6 +39,15 @@ inline Lanes widen(const uint16_t* from) {
 #endif
 }
 
+// Whether a comparison holds in any place.
+inline bool any(Whole found) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask((__m512i)found, (__m512i)found) != 0;
+#else
+  return !_mm256_testz_si256((__m256i)found, (__m256i)found);
+#endif
+}
+
 inline __m256 fold(Lanes value) {
 #if defined(__AVX512F__)
   const __m512d both = _mm512_castps_pd((__m512)value);

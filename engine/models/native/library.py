@@ -7,8 +7,8 @@ lock away for as long as it takes, so a pass never waits for whoever paints mean
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_void_p
-from typing import TYPE_CHECKING, ClassVar
+from ctypes import POINTER, Structure, byref, c_float, c_int, c_int32, c_int64, c_void_p
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +77,52 @@ class Rows(Structure):
     ]
 
 
+class Entrance(Structure):
+    """What rows are made of: a float16 table, norms, and a weight (or none)."""
+
+    _fields_: ClassVar = [
+        ("table", c_void_p),
+        ("width", c_int64),
+        ("states", c_int64),
+        ("norms", c_void_p),
+        ("weights", Weights),
+    ]
+
+
+class Exit(Structure):
+    """How rows are scored: a norm and a weight."""
+
+    _fields_: ClassVar = [("norm", c_void_p), ("weights", Weights)]
+
+
+class Best(Structure):
+    """The largest score of a row, its first place, and its share of the row's softmax."""
+
+    _fields_: ClassVar = [("place", c_int64), ("score", c_float), ("share", c_float)]
+
+
+class Ends(Structure):
+    """What a pass is made of, and where its last rows' scores and the best of them are written."""
+
+    _fields_: ClassVar = [
+        ("ids", c_void_p),
+        ("states", c_void_p),
+        ("stride", c_int64),
+        ("scored", c_int64),
+        ("scores", c_void_p),
+        ("best", POINTER(Best)),
+        ("shares", c_int32),
+    ]
+
+
+class Whole(NamedTuple):
+    """Both ends of one pass, for `Library.run`."""
+
+    entrance: Entrance
+    exit: Exit
+    ends: Ends
+
+
 class Library:
     """The functions of a built library.
 
@@ -99,11 +145,12 @@ class Library:
         library.draftscope_packed_bytes.restype = c_int64
         library.draftscope_pack.argtypes = [c_void_p, c_int64, c_int64, c_void_p, c_int]
         library.draftscope_pack.restype = c_float
-        library.draftscope_scratch.argtypes = [POINTER(Shape), c_int64, c_int64, c_int]
+        library.draftscope_scratch.argtypes = [POINTER(Shape), c_int64, c_int64, c_int64, c_int]
         library.draftscope_scratch.restype = c_int64
         library.draftscope_run.argtypes = [
             *(POINTER(Shape), POINTER(Layer), c_int64, c_int64),
-            *(POINTER(Store), POINTER(Rows), c_void_p, c_int),
+            *(POINTER(Store), POINTER(Rows)),
+            *(POINTER(Entrance), POINTER(Exit), POINTER(Ends), c_void_p, c_int),
         ]
         library.draftscope_run.restype = None
         library.draftscope_product.argtypes = [
@@ -136,9 +183,9 @@ class Library:
         """Pack float32 weights from one address to another; return the largest magnitude."""
         return float(self._library.draftscope_pack(weight, out, in_, packed, threads))
 
-    def scratch(self, shape: Shape, rows: int, first: int, threads: int) -> int:
-        """Return how many floats of scratch a pass needs."""
-        return int(self._library.draftscope_scratch(byref(shape), rows, first, threads))
+    def scratch(self, shape: Shape, rows: int, first: int, widest: int, threads: int) -> int:
+        """Return how many floats of scratch a pass needs; `widest` is what a row is made of."""
+        return int(self._library.draftscope_scratch(byref(shape), rows, first, widest, threads))
 
     def run(
         self,
@@ -147,13 +194,15 @@ class Library:
         chosen: range,
         store: Store,
         rows: Rows,
+        whole: Whole | None,
         scratch: int,
         threads: int,
     ) -> None:
-        """Run the chosen layers of an array on rows, in place."""
+        """Run the chosen layers of an array on rows, in place; between both ends, if given."""
         self._library.draftscope_run(
-            *(byref(shape), layers, chosen.start, len(chosen)),
-            *(byref(store), byref(rows), scratch, threads),
+            *(byref(shape), layers, chosen.start, len(chosen), byref(store), byref(rows)),
+            *((None, None, None) if whole is None else whole),
+            *(scratch, threads),
         )
 
     def product(

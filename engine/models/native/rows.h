@@ -33,9 +33,20 @@ inline int64_t largest(const float* row, int64_t width, float* value) {
         return i;
       }
   *value = peak;
-  for (at = 0; at < width; at++)
+  for (at = 0; at + LANES <= width && !any(load(row + at) == peak); at += LANES) {}
+  for (; at < width; at++)
     if (row[at] == peak) return at;
   return 0;
+}
+
+// The probability of the largest value of a row, in its softmax; NaN where the row holds one.
+inline float share_of(const float* row, int64_t width, float peak) {
+  Lanes total{};
+  int64_t at = 0;
+  for (; at + LANES <= width; at += LANES) total += exponential(load(row + at) - peak);
+  float whole = sum(total);
+  for (; at < width; at++) whole += std::exp(row[at] - peak);
+  return 1.0f / whole;
 }
 
 // The places of the `count` largest entries, in falling order; the lower place first among equals.
@@ -54,10 +65,7 @@ inline void top(const float* row, int64_t width, int64_t count, int64_t* places)
   int64_t at = 0;
   for (; at < width && found < count; at++) take(at);
   for (; at + LANES <= width; at += LANES) {
-    const Whole above = load(row + at) > values[count - 1];
-    bool any = false;
-    for (int i = 0; i < LANES; i++) any |= above[i] != 0;
-    if (!any) continue;
+    if (!any(load(row + at) > values[count - 1])) continue;
     for (int64_t i = at; i < at + LANES; i++)
       if (row[i] > values[count - 1]) take(i);
   }

@@ -17,6 +17,7 @@ import torch
 from engine.models.native.arena import Arena
 from engine.models.native.library import Layer, Rows, Shape, Store, Weights
 from engine.models.native.scans import NativeScans
+from engine.models.plans.compiled_network import CompiledNetwork, weights_of
 from engine.models.plans.float16 import check_float16
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from engine.cache import KVCache, PagePool
     from engine.models.blocks import Block
     from engine.models.native.arena import Block as Memory
-    from engine.models.native.library import Library
+    from engine.models.native.library import Library, Whole
+    from engine.models.network import Entrance, Exit, Network
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
 
@@ -73,34 +75,52 @@ class CompiledStack:
         self._blocks = list(blocks)  # their tensors are read by address
         self._rotary = rotary
         first = self._blocks[0]
+        self.width, self.epsilon = first.attention_norm.shape[0], first.epsilon
         self._shape = Shape(
             *(first.attention_norm.shape[0], first.heads, first.kv_heads, first.head_dim),
-            *(rotary.dim, _weights(first.gate_up).out // 2, first.epsilon),
+            *(rotary.dim, weights_of(first.gate_up).out // 2, first.epsilon),
         )
         self._layers = (Layer * len(blocks))(*map(_layer, blocks))
+        self._all = range(len(blocks))
         self._stores: weakref.WeakKeyDictionary[PagePool, _Addresses] = weakref.WeakKeyDictionary()
 
     def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
         """Run some of the layers; [n, D] from [n, D]."""
-        n, first, threads = x.shape[0], cache.length + ahead, torch.get_num_threads()
-        cache.reserve(ahead + n)
         result = x.clone(memory_format=torch.contiguous_format)
-        cosines, sines = self._rotary.rows(first, n)
+        self.launch(result, cache, range(len(self._blocks))[layers], ahead)
+        return result
+
+    def launch(
+        self,
+        rows: Tensor,
+        cache: KVCache,
+        layers: range | None = None,
+        ahead: int = 0,
+        whole: Whole | None = None,
+    ) -> None:
+        """Run some of the layers, or all, on rows [n, D] in place; between both ends if given."""
+        n, first, threads = rows.shape[0], cache.length + ahead, torch.get_num_threads()
+        cache.reserve(ahead + n)
+        widest = 0 if whole is None else whole.entrance.weights.in_
         # made for each pass: two threads may run passes of one model at the same time
-        scratch = torch.empty(self._library.scratch(self._shape, n, first, threads))
-        rows = Rows(result.data_ptr(), n, first, cosines.data_ptr(), sines.data_ptr())
-        chosen = range(len(self._blocks))[layers]
+        scratch = torch.empty(self._library.scratch(self._shape, n, first, widest, threads))
+        cosines, sines = self._rotary.tables(first + n)
+        angles = 4 * first * self._rotary.dim  # bytes of float32
+        where = Rows(
+            *(rows.data_ptr(), n, first),
+            *(cosines.data_ptr() + angles, sines.data_ptr() + angles),
+        )
+        chosen = self._all if layers is None else layers
         store = self._store(cache.pool, cache.start)
         self._library.run(
-            *(self._shape, self._layers, chosen, store, rows, scratch.data_ptr(), threads)
+            *(self._shape, self._layers, chosen, store, where, whole, scratch.data_ptr(), threads)
         )
-        return result
 
     def _store(self, pool: PagePool, start: int) -> Store:
         known = self._stores.get(pool)
         if known is None or known.generation != pool.generation:
             known = self._stores[pool] = _Addresses.of(pool)
-        return Store(known.keys, known.values, pool.keys[0].shape[1], start)
+        return Store(known.keys, known.values, known.positions, start)
 
 
 @dataclass(frozen=True)
@@ -110,13 +130,14 @@ class _Addresses:
     generation: int
     keys: ctypes.Array[ctypes.c_void_p]
     values: ctypes.Array[ctypes.c_void_p]
+    positions: int
 
     @classmethod
     def of(cls, pool: PagePool) -> _Addresses:
         kind = ctypes.c_void_p * len(pool.keys)
         keys = kind(*(store.data_ptr() for store in pool.keys))
         values = kind(*(store.data_ptr() for store in pool.values))
-        return cls(pool.generation, keys, values)
+        return cls(pool.generation, keys, values, pool.keys[0].shape[1])
 
 
 class CompiledPlan:
@@ -145,6 +166,11 @@ class CompiledPlan:
         """Run layers in one call."""
         return CompiledStack(self._library, blocks, rotary)
 
+    def network(self, entrance: Entrance, stack: Stack, exit_: Exit, epsilon: float) -> Network:
+        """Run all of a network in one call."""
+        assert isinstance(stack, CompiledStack), "a plan runs the layers that it prepared"
+        return CompiledNetwork(entrance, stack, exit_, epsilon)
+
     def width(self, rows: int) -> int:
         """Leave the pass as wide as it is: every width rounds alike."""
         return rows
@@ -157,17 +183,12 @@ def _address(tensor: Tensor | None) -> int | None:
     return None if tensor is None else tensor.data_ptr()
 
 
-def _weights(linear: Linear) -> Weights:
-    assert isinstance(linear, CompiledLinear), "a plan runs the layers that it prepared"
-    return linear.weights
-
-
 def _layer(block: Block) -> Layer:
     return Layer(
-        qkv=_weights(block.qkv),
-        output=_weights(block.output),
-        gate_up=_weights(block.gate_up),
-        down=_weights(block.down),
+        qkv=weights_of(block.qkv),
+        output=weights_of(block.output),
+        gate_up=weights_of(block.gate_up),
+        down=weights_of(block.down),
         attention_norm=block.attention_norm.data_ptr(),
         mlp_norm=block.mlp_norm.data_ptr(),
         head_norms=_address(block.head_norms),
