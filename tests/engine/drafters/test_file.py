@@ -164,14 +164,24 @@ def test_what_a_file_says_of_itself_is_checked_before_any_tensor(
     assert said in refusal(path)
 
 
-def test_metadata_that_is_no_texts_is_none(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("kind", 3, "is no drafter"),
+        ("held_out", "\ud800", "its held_out is no Unicode text"),
+        ("target", "tiny \udfff", "its target is no Unicode text"),
+    ],
+)
+def test_metadata_that_is_no_texts_is_refused(
+    path: Path, part: str, value: object, said: str
+) -> None:
     content = write_head(path, CONFIG).read_bytes()
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
-    header["__metadata__"]["kind"] = 3
+    header["__metadata__"][part] = value
     changed = json.dumps(header).encode()
     path.write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + length :])
-    assert "is no drafter" in refusal(path)
+    assert said in refusal(path)
 
 
 @pytest.mark.parametrize(
