@@ -212,11 +212,7 @@ _MODELS = (
         "Give the fetch up; nothing half-written stays.",
         enabled=lambda state: state.fetching,
     ),
-    Action(
-        "models.train",
-        "Train a drafter…",
-        "Make a drafter for the target, and follow how it does; runs go on meanwhile.",
-    ),
+    Action("models.train", "Train a drafter…", "Make one for the target; runs go on meanwhile."),
     Action(
         "models.build_plan",
         "Build the faster plan",
