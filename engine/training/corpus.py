@@ -55,15 +55,23 @@ class Corpus:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Corpus:
-        """Put texts one after another; every 24th is kept for measuring."""
+        """Put texts one after another; one in 24 is kept for measuring."""
         lengths = torch.tensor([0, *(len(row.tokens) for row in rows)])
         return cls(
             torch.tensor([token for row in rows for token in row.tokens], dtype=torch.int32),
             lengths.cumsum(0),
             tuple(row.kind for row in rows),
             tuple(row.temperature for row in rows),
-            frozenset(range(0, len(rows), MEASURED)),
+            kept_rows(len(rows)),
         )
+
+
+def kept_rows(rows: int) -> frozenset[int]:
+    """Return which of so many rows are kept for measuring: one at least.
+
+    Not the first, where there are others: of texts written at once the shortest end first.
+    """
+    return frozenset(range(rows // 2 % MEASURED, rows, MEASURED))
 
 
 def joined(parts: Iterable[Corpus]) -> Corpus:

@@ -16,7 +16,7 @@ import torch
 
 from engine.errors import DraftscopeError, short_path
 from engine.training.conversations import Conversation, Row, converse
-from engine.training.corpus import MEASURED, Corpus, joined, read_corpus, write_corpus
+from engine.training.corpus import Corpus, joined, kept_rows, read_corpus, write_corpus
 from engine.training.events import Preparing
 from engine.training.prompts_mixed import mixed_openings
 
@@ -136,5 +136,4 @@ def _text_rows(target: OpenedTarget, path: Path) -> Corpus:
     # never a row of one id: there is no next one to it
     starts = torch.tensor([*range(0, len(ids) - 1, LONGEST), len(ids)])
     rows = len(starts) - 1
-    kept = frozenset(range(0, rows, MEASURED))
-    return Corpus(ids, starts, ("file",) * rows, (1.0,) * rows, kept)
+    return Corpus(ids, starts, ("file",) * rows, (1.0,) * rows, kept_rows(rows))

@@ -132,11 +132,13 @@ class _Training:
     def _fit(self, target: OpenedTarget, corpus: Corpus, states: States) -> Iterator[TrainingEvent]:
         request, vocabulary = self._request, target.tokenizer.vocabulary
         ids = commonest(corpus.tokens, states.choices, vocabulary, request.vocabulary)
+        text = Text(corpus, states, _shared_prefix(corpus))
+        _check_lengths(text)
         drafter = _made(request, target, corpus)
         fit = Fit(
             drafter,
             Scored(target.model, ids),
-            Text(corpus, states, _shared_prefix(corpus)),
+            text,
             Budget(request.minutes * 60, request.steps),
             unroll=STEPS_AHEAD if request.kind == HEAD else 1,
             seed=request.seed,
@@ -227,6 +229,22 @@ def _enough(given: Sequence[Corpus]) -> Corpus:
             "some not; give more files (--corpus) or let the target write more (--self)."
         )
     return corpus
+
+
+def _check_lengths(text: Text) -> None:
+    """Refuse text that is too short to train a draft on, or to measure one."""
+    corpus = text.corpus
+    for kept, what in ((True, "measured on"), (False, "trained on")):
+        counted = sum(
+            max(0, length - text.prefix - STEPS_AHEAD)
+            for row, length in enumerate(corpus.lengths())
+            if (row in corpus.validation) == kept
+        )
+        if not counted:
+            raise DraftscopeError(
+                f"The texts to be {what} are too short for a draft; give more files (--corpus) or "
+                "let the target write more (--self)."
+            )
 
 
 def _digest(path: Path) -> str:

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.errors import DraftscopeError
-from engine.training.corpus import MEASURED, Corpus, joined, read_corpus, write_corpus
+from engine.training.corpus import MEASURED, Corpus, joined, kept_rows, read_corpus, write_corpus
 from tests.engine.training.toys import noise_rows
 
 if TYPE_CHECKING:
@@ -41,7 +41,13 @@ def test_rows_keep_their_ids_kinds_and_temperatures(corpus: Corpus) -> None:
 
 
 def test_one_row_in_so_many_is_kept_for_measuring(corpus: Corpus) -> None:
-    assert corpus.validation == {0, MEASURED, 2 * MEASURED}
+    assert corpus.validation == {6, 6 + MEASURED, 6 + 2 * MEASURED}
+    for rows in (1, 2, 5, 24, 25, 500):
+        kept = kept_rows(rows)
+        assert rows / MEASURED - 1 < len(kept) < rows / MEASURED + 1
+        assert kept <= set(range(rows))
+        assert len(kept) >= 1
+    assert 0 not in kept_rows(2) | kept_rows(30)
 
 
 def test_what_is_written_is_read(corpus: Corpus, tmp_path: Path) -> None:
