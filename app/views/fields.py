@@ -102,7 +102,7 @@ def _shape(spin: QAbstractSpinBox) -> None:
 def field_label(title: str, buddy: QWidget) -> QLabel:
     """Make the label whose mnemonic leads to a field, and which explains it to the pointer too."""
     label = QLabel(title)
-    label.setToolTip(buddy.toolTip())
+    label.setToolTip(buddy.accessibleDescription() or buddy.toolTip())
     label.setObjectName("field")
     label.setBuddy(buddy)
     label.setTextFormat(Qt.TextFormat.PlainText)

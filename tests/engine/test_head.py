@@ -106,7 +106,7 @@ def test_self_fed_slots_are_dropped_and_made_again_from_the_targets_states(
         assert head.cache.length == length - 1
         # two tokens are committed: their slots are made from the target's states
         ids = [*sequence.tokens[-1:], *first.tokens[:1]]
-        hidden = sequence.model.forward(ids, sequence.cache)
+        hidden = sequence.forward(ids)
         sequence.commit((first.tokens[0], 260), hidden)
         head.observe(sequence.tokens)
         followed = head.propose(context_of(sequence), DraftRequest(2, Sampling(), []))

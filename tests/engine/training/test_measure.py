@@ -194,6 +194,7 @@ def test_what_is_measured_is_what_the_decoder_accepts(
 
     _, rounds, _ = decode(plain, runs, k=3, sampling=Sampling(), count=LENGTH, prompt=PROMPT)
     for one in rounds:  # the decoder visits some of those places
-        if all(token.fate is not Fate.CUT for token in one.drafted):
+        whole = len(one.drafted) == 3  # at the limit drafts are shorter
+        if whole and all(token.fate is not Fate.CUT for token in one.drafted):
             assert one.accepted == agreed[one.position]
     assert len(rounds) > 5
