@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from engine.laws import Lawmaker
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -56,6 +58,7 @@ def accept(
     tokens: Sequence[int],
     test_uniforms: Sequence[float],
     closing_uniforms: Sequence[float],
+    laws: Lawmaker | None = None,
 ) -> Verdict:
     """Apply the rule of Leviathan et al. 2023, Alg. 1 (Chen et al. 2023, Alg. 2) to one proposal.
 
@@ -72,6 +75,8 @@ def accept(
         k numbers in [0, 1), one for each test.
     closing_uniforms
         k+1 numbers in [0, 1): number i draws the closing token if i tokens were accepted.
+    laws
+        Who reads laws and draws from them; None: torch.
 
     Returns
     -------
@@ -84,16 +89,24 @@ def accept(
         If a drafted token has no mass in the law it is said to come from.
     """
     k = len(tokens)
-    p_of, q_of = _masses(p_target, q_draft, tokens)
+    native = laws if laws is not None and laws.takes(p_target, q_draft) else None
+    p_of, q_of = _masses(p_target, q_draft, tokens, native)
     accepted = 0
     # keep x_i while u_i < p_i(x_i) / q_i(x_i); written without the division, which could overflow
     while accepted < k and test_uniforms[accepted] * q_of[accepted] < p_of[accepted]:
         accepted += 1
+    uniform, residual = closing_uniforms[accepted], None
+    if native is not None:
+        if accepted < k:
+            residual = native.residual(p_target, q_draft, accepted, tokens[accepted])
+        rows, row = (p_target, accepted) if residual is None else (residual, 0)
+        closing, probability = native.draw(rows, row, uniform)
+        residual = None if residual is None else residual[0]
+        return Verdict(accepted, closing, p_of, q_of, probability, residual)
     law = p_target[accepted]
-    residual = None
     if accepted < k:
         residual = law = residual_law(law, _row(q_draft, tokens, accepted, law))
-    closing = draw(law, closing_uniforms[accepted])
+    closing = draw(law, uniform)
     probability = float(law[closing]) / float(law.sum())
     return Verdict(accepted, closing, p_of, q_of, probability, residual)
 
@@ -122,12 +135,15 @@ def accept_greedy(
 
 
 def _masses(
-    p_target: Tensor, q_draft: Tensor | None, tokens: Sequence[int]
+    p_target: Tensor, q_draft: Tensor | None, tokens: Sequence[int], laws: Lawmaker | None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return p_target and q_draft of each drafted token."""
     k = len(tokens)
     if k == 0:
         return (), ()
+    if laws is not None:
+        q_of = (1.0,) * k if q_draft is None else laws.at(q_draft, tokens)
+        return laws.at(p_target, tokens), check_masses(tokens, q_of)
     index = torch.tensor(tokens, device=p_target.device)[:, None]
     p_of = tuple(p_target[:k].gather(1, index)[:, 0].tolist())
     return p_of, _draft_masses(q_draft, tokens)

@@ -23,6 +23,7 @@ from engine.judgement import (
     closing_record,
     drafted_records,
 )
+from engine.laws import laws_of
 from engine.models.settling import queues_rounds, settle, side_stream
 from engine.observation import Observer
 from engine.penalties import adjusted
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
     from engine.emission import Emission, Limits
+    from engine.laws import Lawmaker
     from engine.models.network import Passed
     from engine.models.text.streaming import TextStream
     from engine.models.text.tokenizer import Tokenizer
@@ -71,10 +73,16 @@ class Choice:
             settings.confidence,
         )
 
-    def request(self, k: int, uniforms: Ids[float], queue: Tensor | None = None) -> DraftRequest:
+    def request(
+        self,
+        k: int,
+        uniforms: Ids[float],
+        queue: Tensor | None = None,
+        laws: Lawmaker | None = None,
+    ) -> DraftRequest:
         """Return what is asked of the drafter in a round that may draft k tokens."""
         sampling = self.drafter_sampling or self.sampling
-        return DraftRequest(k, sampling, uniforms, self.k_min, self.confidence, queue)
+        return DraftRequest(k, sampling, uniforms, self.k_min, self.confidence, queue, laws)
 
 
 class Decoder:
@@ -109,6 +117,7 @@ class Decoder:
         self._run = run
         self._seed = seed
         self._scans = sequence.model.plan.scans
+        self._laws = laws_of(sequence.model.plan)
         self._observer = Observer(top_n, tokenizer.piece, self._scans) if top_n else None
         self._index = 0
         self._device = sequence.model.plan.device
@@ -197,7 +206,7 @@ class Decoder:
         if choice.drafter is not None and k:
             uniforms = [uniform(self._seed, position + i, Purpose.DRAFT) for i in range(k)]
             queue = None if sent is None else sent.drafts
-            request = choice.request(k, uniforms, queue)
+            request = choice.request(k, uniforms, queue, self._laws)
             proposal = choice.drafter.propose(self._context(), request)
         if k < asked and proposal.length == k:
             proposal = replace(proposal, end=DraftEnd.LIMIT)
@@ -250,12 +259,15 @@ class Decoder:
                 ids = [sound(one, "target") for one in best]
             verdict = accept_greedy(ids, tokens, proposal.q_draft)
             return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
-        p_target = sound_law(probabilities(scores, sampling), "target")
+        if self._laws is None:
+            p_target = sound_law(probabilities(scores, sampling), "target")
+        else:
+            p_target = self._laws.law(scores, sampling, "target")
         last = Purpose.BONUS if k else Purpose.PLAIN
         tests = [uniform(self._seed, position + i, Purpose.TEST) for i in range(k)]
         closings = [uniform(self._seed, position + i, Purpose.CORRECTION) for i in range(k)]
         closings.append(uniform(self._seed, position + k, last))
-        verdict = accept(p_target, proposal.q_draft, tokens, tests, closings)
+        verdict = accept(p_target, proposal.q_draft, tokens, tests, closings, self._laws)
         return Judged(proposal, position, self._seed, logits, p_target, verdict)
 
     def _accept_queued(self, draft: QueuedRound, logits: Tensor, position: int) -> Judged:

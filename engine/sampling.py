@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.scans import Scans
     from engine.trace.events import Settings
 
-_SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
+SMALLEST_TEMPERATURE = 1e-30  # below it float32 could meet 0 / 0; the law is one-hot long before
 _NUCLEUS_GUESS = 1024  # rows are cut among this many tokens before all are sorted
 
 
@@ -112,6 +112,11 @@ class Sampling:
         return self.remembers or bool(self.logit_bias)
 
     @property
+    def cuts(self) -> bool:
+        """Whether tokens are left out of the law."""
+        return self.top_k > 0 or self.top_p < 1.0 or self.min_p > 0.0
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether the law is the plain softmax."""
         return self == Sampling(temperature=1.0)
@@ -192,7 +197,7 @@ def probabilities(logits: Tensor, sampling: Sampling, *, queued: bool = False) -
     if sampling.greedy:
         return one_hot(greedy_ids(wide), wide.shape[-1], wide.dtype)
     if sampling.temperature != 1.0:
-        temperature = max(sampling.temperature, _SMALLEST_TEMPERATURE)
+        temperature = max(sampling.temperature, SMALLEST_TEMPERATURE)
         wide = (wide - wide.amax(dim=-1, keepdim=True)) / temperature
     if 0 < sampling.top_k < wide.shape[-1]:
         threshold = wide.topk(sampling.top_k, dim=-1).values[:, -1:]

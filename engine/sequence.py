@@ -49,6 +49,7 @@ class Sequence:
         self._seen: Seen | None = None
         self._taps = tuple(sorted(set(taps)))
         self._store = self._new_store()
+        self._placed: Tensor | None = None  # rows of a pass that stand in the store already
 
     @property
     def tokens(self) -> list[int]:
@@ -114,7 +115,10 @@ class Sequence:
         if whole is None or lower is not None or self._taps:
             states = self.forward(ids, lower)
             return Passed(states, self.model.logits(self.last(states)))
-        return whole.score(ids, self.cache, last=len(ids))
+        begin = self.cache.length
+        self._make_room(begin + len(ids))
+        self._placed = self._store[begin : begin + len(ids)]  # the pass's rows, if it is committed
+        return whole.score(ids, self.cache, last=len(ids), rows=self._placed)
 
     def seen_by(self, sampling: Sampling) -> Seen | None:
         """Return what prompt and output hold, for penalties; None where there are none.
@@ -162,7 +166,8 @@ class Sequence:
         if self._seen is not None:
             self._seen.extend(tokens)
         self.cache.truncate(len(self._tokens) - 1)
-        self._keep(states[: len(tokens)])
+        if states is not self._placed:
+            self._keep(states[: len(tokens)])
 
     def rewind(self, length: int) -> None:
         """Drop every token from `length` on, with what is cached of them.
@@ -192,11 +197,15 @@ class Sequence:
     def _keep(self, rows: Tensor) -> None:
         """Store the states of the newest cached tokens."""
         end = self.cache.length
+        self._make_room(end)
+        self._store[end - rows.shape[0] : end] = rows
+
+    def _make_room(self, end: int) -> None:
+        """Let the store hold so many states."""
         if end > self._store.shape[0]:
             grown = self._store.new_empty(2 * end, self._store.shape[1])
             grown[: self._store.shape[0]] = self._store
-            self._store = grown
-        self._store[end - rows.shape[0] : end] = rows
+            self._store, self._placed = grown, None
 
     def _new_store(self) -> Tensor:
         model, plan = self.model, self.model.plan
@@ -217,7 +226,7 @@ class Sequence:
                     )
         finally:
             again.close()
-        self._taps = taps
+        self._taps, self._placed = taps, None
         kept, self._store = self.hidden, self._new_store()
         width = kept.shape[1]
         if rows:

@@ -103,9 +103,8 @@ class Draft:
             known = best if scores is logits else None
             column = sound_ids(scores, "drafter")[0] if known is None else sound(known, "drafter")
         else:
-            law = sound_law(probabilities(scores, sampling), "drafter")
-            column = draw(law[0], request.uniforms[len(self.tokens)])
-            self._laws.append(spread(law, self._support, self._vocabulary))
+            law, column = self._drawn(scores, request.uniforms[len(self.tokens)])
+            self._laws.append(law)
         token = column if self._support is None else int(self._support[column])
         self.tokens.append(token)
         return token
@@ -114,11 +113,20 @@ class Draft:
         """Return what was drawn."""
         return Proposal(
             tuple(self.tokens),
-            torch.cat(self._laws) if self._laws else None,
+            spread(self._laws, self._support, self._vocabulary),
             self._support if self._laws else None,
             end=DraftEnd.UNSURE if self._unsure else None,
             lower=lower,
         )
+
+    def _drawn(self, scores: Tensor, uniform: float) -> tuple[Tensor, int]:
+        """Return the law of scores, and the column that a uniform draws from it."""
+        sampling, laws = self._request.sampling, self._request.laws
+        if laws is None:
+            law = sound_law(probabilities(scores, sampling), "drafter")
+            return law, draw(law[0], uniform)
+        law = laws.law(scores, sampling, "drafter")
+        return law, laws.draw(law, 0, uniform)[0] if laws.takes(law) else draw(law[0], uniform)
 
     def _too_unsure(self, logits: Tensor, best: Best | None) -> bool:
         """Return whether the largest probability, at temperature 1, is below what was asked."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import KVCache
+    from engine.laws import Lawmaker
     from engine.models.transformer import LowerRows
     from engine.penalties import Seen
     from engine.sampling import Sampling
@@ -110,6 +111,7 @@ class DraftRequest:
     k_min: int = 0
     confidence: float = 0.0
     queue: Tensor | None = None  # [k] or more, float64
+    laws: Lawmaker | None = None  # who makes laws and draws from them; None: torch
 
 
 class Drafter(Protocol):

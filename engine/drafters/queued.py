@@ -90,7 +90,7 @@ class QueuedDraft:
             at = len(self._ids)
             columns = drawn_ids(law, self._uniforms[at : at + 1])
             self._sound.append(finite_rows(law))
-            self._laws.append(spread(law, self._support, self._vocabulary))
+            self._laws.append(law)
         support = self._support
         self._ids.append(columns if support is None else support.index_select(0, columns))
         return self._ids[-1]
@@ -99,7 +99,7 @@ class QueuedDraft:
         """Return what was drawn."""
         return QueuedProposal(
             self._drawn(),
-            torch.cat(self._laws) if self._laws else None,
+            spread(self._laws, self._support, self._vocabulary),
             self._support if self._laws else None,
             torch.cat(self._sure) if self._sure else None,
             torch.cat(self._sound) if self._sound else None,
@@ -124,9 +124,12 @@ class QueuedDraft:
         self._sure.append(~(largest < request.confidence))  # what is no number is told elsewhere
 
 
-def spread(law: Tensor, support: Tensor | None, vocabulary: int) -> Tensor:
-    """Put a law over some ids into the target's vocabulary; [1, V] from [1, R]."""
+def spread(laws: Sequence[Tensor], support: Tensor | None, vocabulary: int) -> Tensor | None:
+    """Put the laws of a draft, [1, R] each, into the target's vocabulary; [k, V], None of none."""
+    if not laws:
+        return None
+    rows = torch.cat(list(laws))
     if support is None:
-        return law
-    full = torch.zeros(1, vocabulary, dtype=law.dtype, device=law.device)
-    return full.scatter_(1, support[None], law)
+        return rows
+    full = torch.zeros(len(laws), vocabulary, dtype=rows.dtype, device=rows.device)
+    return full.scatter_(1, support.expand(len(laws), -1), rows)

@@ -81,10 +81,12 @@ class Network(Protocol):
         *,
         last: int = 1,
         shares: bool = False,
+        rows: Tensor | None = None,
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows.
 
         `shares` asks for the probability of the best of each, where the best is found at all.
+        `rows` [n, W] is memory that the rows may be written to, and are where they come back.
         """
         ...
 
@@ -141,10 +143,11 @@ class PartedNetwork:
         *,
         last: int = 1,
         shares: bool = False,  # whoever wants one takes it from the scores
+        rows: Tensor | None = None,  # not used: the parts have memory of their own
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows."""
-        rows = self.read(ids, cache, states)
-        return Passed(rows, scores(self.plan, rows[-last:], self.exit, self.epsilon))
+        made = self.read(ids, cache, states)
+        return Passed(made, scores(self.plan, made[-last:], self.exit, self.epsilon))
 
 
 def padded_ids(ids: Ids, plan: Plan) -> Tensor:

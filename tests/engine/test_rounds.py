@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import torch
 
     from engine.drafters.protocol import Context, DraftRequest, Proposal
+    from engine.laws import Lawmaker
     from engine.loading import LoadedModel
 
 SEED = 11
@@ -55,9 +56,10 @@ def test_each_uniform_is_that_of_its_position_and_purpose(
         tokens: Ids[int],
         tests: Ids[float],
         closings: Ids[float],
+        laws: Lawmaker | None,
     ) -> Verdict:
         verdicts.append((list(tests), list(closings)))
-        return accept(p_target, q_draft, tokens, tests, closings)
+        return accept(p_target, q_draft, tokens, tests, closings, laws)
 
     monkeypatch.setattr(near, "propose", drafted)
     monkeypatch.setattr(decoder_module, "accept", judged)

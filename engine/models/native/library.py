@@ -7,7 +7,7 @@ lock away for as long as it takes, so a pass never waits for whoever paints mean
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, byref, c_float, c_int, c_int32, c_int64, c_void_p
+from ctypes import POINTER, Structure, byref, c_double, c_float, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
@@ -175,6 +175,15 @@ class Library:
         ]
         library.draftscope_describe.restype = None
 
+        library.draftscope_laws.argtypes = [
+            *(c_void_p, c_int64, c_int64, c_float, c_void_p, c_void_p, c_int),
+        ]
+        library.draftscope_laws.restype = None
+        library.draftscope_draw.argtypes = [c_void_p, c_int64, c_double, POINTER(c_double)]
+        library.draftscope_draw.restype = c_int64
+        library.draftscope_residual.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
+        library.draftscope_residual.restype = None
+
     def packed_bytes(self, out: int, in_: int) -> int:
         """Return how many bytes a weight [out, in] takes when packed."""
         return int(self._library.draftscope_packed_bytes(out, in_))
@@ -256,3 +265,27 @@ class Library:
     ) -> None:
         """Write the top of each row of a law, and its entropy."""
         self._library.draftscope_describe(law, rows, width, count, places, entropies, threads)
+
+    def laws(
+        self,
+        scores: int,
+        rows: int,
+        width: int,
+        temperature: float,
+        laws: int,
+        threads: int,
+    ) -> list[float]:
+        """Write each row's softmax at a temperature; return the largest value of each."""
+        peaks = (c_float * rows)()
+        self._library.draftscope_laws(scores, rows, width, temperature, laws, peaks, threads)
+        return list(peaks)
+
+    def draw(self, law: int, width: int, uniform: float) -> tuple[int, float]:
+        """Draw from a law by a uniform in [0, 1); return the place and all the law's mass."""
+        total = c_double()
+        place = self._library.draftscope_draw(law, width, uniform, byref(total))
+        return int(place), total.value
+
+    def residual(self, p_target: int, q_draft: int | None, place: int, width: int, to: int) -> None:
+        """Write what is left of a law where a token at `place` of another law was rejected."""
+        self._library.draftscope_residual(p_target, q_draft, place, width, to)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ends.h"
+#include "laws.h"
 #include "layers.h"
 #include "rows.h"
 
@@ -107,7 +108,7 @@ void draftscope_look(const float* logits, float* law, int given, int64_t rows, i
   for (int64_t row = 0; row < rows; row++) {
     const float* from = logits + row * width;
     float* to = law + row * width;
-    if (!given) softmax(from, width, to);
+    if (!given) softmax(from, width, 1.0f, to);
     top(to, width, count, places + row * count);
     entropies[row] = entropy(from, to, width, places[row * count]);
   }
@@ -121,5 +122,24 @@ void draftscope_describe(const float* law, int64_t rows, int64_t width, int64_t 
     top(law + row * width, width, count, places + row * count);
     entropies[row] = entropy_of(law + row * width, width);
   }
+}
+
+// The softmax of each row at a temperature, and the largest value of each.
+void draftscope_laws(const float* scores, int64_t rows, int64_t width, float temperature,
+                     float* laws, float* peaks, int threads) {
+#pragma omp parallel for num_threads(threads) if (rows > 1)
+  for (int64_t row = 0; row < rows; row++)
+    peaks[row] = softmax(scores + row * width, width, temperature, laws + row * width);
+}
+
+// A draw from a law by a uniform in [0, 1), and all its mass.
+int64_t draftscope_draw(const float* law, int64_t width, double uniform, double* total) {
+  return draw(law, width, uniform, total);
+}
+
+// What is left of a law where a token of another was rejected.
+void draftscope_residual(const float* p_target, const float* q_draft, int64_t place, int64_t width,
+                         float* to) {
+  residual(p_target, q_draft, place, width, to);
 }
 }

@@ -73,24 +73,29 @@ inline void top(const float* row, int64_t width, int64_t count, int64_t* places)
     if (row[at] > values[count - 1]) take(at);
 }
 
-// The softmax of a row.
-inline void softmax(const float* row, int64_t width, float* law) {
+inline Lanes warmed(Lanes from, float temperature) {
+  return temperature == 1.0f ? from : from / temperature;
+}
+
+// The softmax of a row at a temperature; returns the largest value, by which numbers are told.
+inline float softmax(const float* row, int64_t width, float temperature, float* law) {
   float peak;
   largest(row, width, &peak);
   Lanes total{};
   int64_t at = 0;
   for (; at + LANES <= width; at += LANES) {
     // below -80 the share of 49,152 ids is under 1e-30; zero keeps subnormal numbers away
-    const Lanes from = load(row + at) - peak, value = exponential(from);
+    const Lanes from = warmed(load(row + at) - peak, temperature), value = exponential(from);
     const Lanes kept = from < -80.0f ? Lanes{} : value;
     total += kept;
     put_lanes(law + at, kept);
   }
   float whole = sum(total);
-  for (; at < width; at++) whole += law[at] = std::exp(row[at] - peak);
+  for (; at < width; at++) whole += law[at] = std::exp((row[at] - peak) / temperature);
   const float share = 1.0f / whole;
   for (at = 0; at + LANES <= width; at += LANES) put_lanes(law + at, load(law + at) * share);
   for (; at < width; at++) law[at] *= share;
+  return peak;
 }
 
 // The entropy in nats of law = softmax(row), from one of its probable places.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.models.native.arena import Arena
+from engine.models.native.laws import NativeLaws
 from engine.models.native.library import Layer, Rows, Shape, Store, Weights
 from engine.models.native.scans import NativeScans
 from engine.models.plans.compiled_network import CompiledNetwork, weights_of
@@ -151,6 +152,7 @@ class CompiledPlan:
     def __init__(self, library: Library) -> None:
         self.device = torch.device("cpu")
         self.scans = NativeScans(library)
+        self.laws = NativeLaws(library)
         self._library = library
         self._arena = Arena()
 

@@ -58,6 +58,7 @@ class CompiledNetwork:
         *,
         last: int = 1,
         shares: bool = False,
+        rows: Tensor | None = None,
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows."""
         read = array("q", ids.tolist() if isinstance(ids, torch.Tensor) else ids)
@@ -68,7 +69,10 @@ class CompiledNetwork:
             states = states if states.stride(1) == 1 else states.contiguous()
             assert states.dtype == torch.float32
             assert states.shape == (n, self._states * self._entrance.width)
-        rows, scores = torch.empty(n, self._stack.width), torch.empty(last, self._scored)
+        if rows is None:
+            rows = torch.empty(n, self._stack.width)
+        assert rows.is_contiguous()
+        scores = torch.empty(last, self._scored)
         best = (native.Best * last)()
         ends = native.Ends(
             read.buffer_info()[0],
