@@ -24,6 +24,7 @@ from engine.judgement import (
     drafted_records,
 )
 from engine.laws import laws_of
+from engine.models.network import NOTHING, Wish
 from engine.models.settling import queues_rounds, settle, side_stream
 from engine.observation import Observer
 from engine.penalties import adjusted
@@ -227,7 +228,10 @@ class Decoder:
         assert len(waiting) == 1, "invariant 1: all but the last token is cached"
         if isinstance(draft, QueuedRound):
             return sequence.run(draft.ids, draft.proposal.lower)
-        passed = sequence.run([*waiting, *draft.tokens], draft.lower)
+        sampling, wish = self.choice.sampling, NOTHING
+        if sampling.softens:
+            wish = Wish(temperature=sampling.temperature)
+        passed = sequence.run([*waiting, *draft.tokens], draft.lower, wish)
         settle(passed.scores.device)  # draft and accept end with reading a number, this does not
         return passed
 
@@ -259,7 +263,11 @@ class Decoder:
                 ids = [sound(one, "target") for one in best]
             verdict = accept_greedy(ids, tokens, proposal.q_draft)
             return Judged(proposal, position, self._seed, logits, None, verdict, tuple(ids))
-        if self._laws is None:
+        if passed.laws is not None and passed.best is not None:
+            p_target = passed.laws
+            for one in passed.best:
+                sound(one, "target")
+        elif self._laws is None:
             p_target = sound_law(probabilities(scores, sampling), "target")
         else:
             p_target = self._laws.law(scores, sampling, "target")

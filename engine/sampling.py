@@ -117,6 +117,11 @@ class Sampling:
         return self.top_k > 0 or self.top_p < 1.0 or self.min_p > 0.0
 
     @property
+    def softens(self) -> bool:
+        """Whether the law is the softmax at a temperature, and nothing else."""
+        return not (self.greedy or self.cuts or self.adjusts)
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether the law is the plain softmax."""
         return self == Sampling(temperature=1.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.cache import KVCache
-from engine.models.network import Passed
+from engine.models.network import NOTHING, Kept, Passed
 from engine.models.settling import settle
 from engine.penalties import Seen
 from engine.prefill import feed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import PagePool
-    from engine.models.network import Ids
+    from engine.models.network import Ids, Wish
     from engine.models.transformer import LowerRows, Transformer
     from engine.sampling import Sampling
 
@@ -109,16 +109,17 @@ class Sequence:
             return self.model.forward(ids, self.cache, lower)
         return self.model.forward(ids, self.cache, lower, self._taps)
 
-    def run(self, ids: Ids, lower: LowerRows | None = None) -> Passed:
+    def run(self, ids: Ids, lower: LowerRows | None = None, wish: Wish = NOTHING) -> Passed:
         """Run a pass as `forward` does and score its rows, at once where the plan can."""
         whole = self.model.whole
-        if whole is None or lower is not None or self._taps:
+        if whole is None or lower is not None:
             states = self.forward(ids, lower)
             return Passed(states, self.model.logits(self.last(states)))
         begin = self.cache.length
         self._make_room(begin + len(ids))
         self._placed = self._store[begin : begin + len(ids)]  # the pass's rows, if it is committed
-        return whole.score(ids, self.cache, last=len(ids), rows=self._placed)
+        kept = Kept(self._placed, self._taps)
+        return whole.score(ids, self.cache, last=len(ids), wish=wish, kept=kept)
 
     def seen_by(self, sampling: Sampling) -> Seen | None:
         """Return what prompt and output hold, for penalties; None where there are none.

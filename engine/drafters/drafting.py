@@ -11,6 +11,7 @@ import torch
 
 from engine.drafters.protocol import Proposal
 from engine.drafters.queued import QueuedDraft, spread
+from engine.models.network import Wish
 from engine.penalties import adjusted
 from engine.sampling import draw, probabilities, sound, sound_ids, sound_law
 from engine.trace.events import DraftEnd
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.protocol import Context, DraftRequest
-    from engine.models.network import Best
+    from engine.models.network import Best, Passed
     from engine.models.transformer import LowerRows
 
 
@@ -82,29 +83,38 @@ class Draft:
         return tokens
 
     @property
-    def asks_shares(self) -> bool:
-        """Whether the largest probability of a row decides anything."""
-        return self._request.confidence > 0.0
+    def wish(self) -> Wish:
+        """What to find of the next scores on the way: also what is drawn, if that can be."""
+        request, sampling = self._request, self._request.sampling
+        shares = request.confidence > 0.0
+        if not sampling.softens:
+            return Wish(shares)
+        return Wish(shares, sampling.temperature, request.uniforms[len(self.tokens)])
 
-    def extend(self, logits: Tensor, best: Best | None = None) -> int | None:
+    def extend(self, logits: Tensor, found: Passed | None = None) -> int | None:
         """Draw the next token from logits [1, V] or [1, R]; None where the drafter is unsure.
 
-        `best` is their largest, where it was found already, with its share if that was asked for.
+        `found` is what a pass has found of them on the way, by `wish`.
 
         Whether to draw is decided by the law alone and before the draw: a token once drawn is in
         the proposal.
         """
-        request, sampling = self._request, self._request.sampling
+        best = None if found is None or found.best is None else found.best[-1]
         if self._too_unsure(logits, best):
             self._unsure = True
             return None
+        sampling = self._request.sampling
         scores = adjusted(logits, sampling, self._context.seen, self.tokens, self._support)
-        if sampling.greedy:
-            known = best if scores is logits else None
-            column = sound_ids(scores, "drafter")[0] if known is None else sound(known, "drafter")
+        if found is None or best is None or scores is not logits:
+            column = self._drawn(scores)
+        elif sampling.greedy:
+            column = sound(best, "drafter")
+        elif found.laws is not None and found.drawn is not None:
+            sound(best, "drafter")
+            self._laws.append(found.laws)
+            column = found.drawn
         else:
-            law, column = self._drawn(scores, request.uniforms[len(self.tokens)])
-            self._laws.append(law)
+            column = self._drawn(scores)
         token = column if self._support is None else int(self._support[column])
         self.tokens.append(token)
         return token
@@ -119,14 +129,20 @@ class Draft:
             lower=lower,
         )
 
-    def _drawn(self, scores: Tensor, uniform: float) -> tuple[Tensor, int]:
-        """Return the law of scores, and the column that a uniform draws from it."""
-        sampling, laws = self._request.sampling, self._request.laws
+    def _drawn(self, scores: Tensor) -> int:
+        """Return the column that is drawn from scores [1, R], and keep the law that it is from."""
+        request, sampling, laws = self._request, self._request.sampling, self._request.laws
+        if sampling.greedy:
+            return sound_ids(scores, "drafter")[0]
+        uniform = request.uniforms[len(self.tokens)]
         if laws is None:
             law = sound_law(probabilities(scores, sampling), "drafter")
-            return law, draw(law[0], uniform)
-        law = laws.law(scores, sampling, "drafter")
-        return law, laws.draw(law, 0, uniform)[0] if laws.takes(law) else draw(law[0], uniform)
+        else:
+            law = laws.law(scores, sampling, "drafter")
+        self._laws.append(law)
+        if laws is None or not laws.takes(law):
+            return draw(law[0], uniform)
+        return laws.draw(law, 0, uniform)[0]
 
     def _too_unsure(self, logits: Tensor, best: Best | None) -> bool:
         """Return whether the largest probability, at temperature 1, is below what was asked."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.head_weights import HeadWeights
     from engine.drafters.protocol import Context, DraftRequest, QueuedProposal
-    from engine.models.network import Passed
+    from engine.models.network import Passed, Wish
     from engine.models.transformer import Transformer
     from engine.trace.events import ModelInfo
 
@@ -77,13 +77,13 @@ class HeadDrafter:
             return Proposal((), end=DraftEnd.TOO_SHORT)
         weights, cache = self._weights, self._cache
         draft = begin_draft(context, request, self._target.vocabulary, weights.vocabulary)
-        passed = self._follow(context, draft.asks_shares)
+        passed = self._follow(context, draft.wish)
         while True:
-            draft.extend(passed.scores, passed.last)
+            draft.extend(passed.scores, passed)
             if draft.over:
                 return draft.proposal()
             states = passed.rows[-1:]
-            passed = weights.own.score(draft.newest, cache, states, shares=draft.asks_shares)
+            passed = weights.own.score(draft.newest, cache, states, wish=draft.wish, near=True)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Drop the slots that the head fed to itself, and those of tokens that are gone."""
@@ -94,7 +94,7 @@ class HeadDrafter:
         """Give the cache back."""
         self._cache.close()
 
-    def _follow(self, context: Context, shares: bool) -> Passed:
+    def _follow(self, context: Context, wish: Wish) -> Passed:
         """Make slots from the target's states for all tokens but the last, and score the last one.
 
         There is always one to make, since every round commits at least one token.
@@ -104,11 +104,9 @@ class HeadDrafter:
             self._firm -= 1
             self._cache.truncate(self._firm)
         self._catch_up(context, slots - CHUNK, lambda: False)
-        states, tokens = self._states(context, self._firm, lambda: False), context.tokens
-        waiting = tokens[self._firm + 1 : slots + 1]
-        passed = self._weights.first.score(
-            waiting, self._cache, states[: len(waiting)], shares=shares
-        )
+        waiting = context.tokens[self._firm + 1 : slots + 1]
+        states = self._states(context, self._firm, lambda: False)[: len(waiting)]
+        passed = self._weights.first.score(waiting, self._cache, states, wish=wish)
         self._firm = slots
         return passed
 

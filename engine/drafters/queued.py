@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.drafters.protocol import QueuedProposal
+from engine.models.network import NOTHING
 from engine.models.settling import uploaded
 from engine.penalties import adjusted
 from engine.sampling import drawn_ids, finite_rows, probabilities
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.protocol import Context, DraftRequest
-    from engine.models.network import Best
+    from engine.models.network import Passed, Wish
     from engine.models.transformer import LowerRows
 
 
@@ -69,14 +70,14 @@ class QueuedDraft:
         return uploaded(tokens, torch.long, self._uniforms.device)
 
     @property
-    def asks_shares(self) -> bool:
-        """Whether shares are asked of whoever scores; these stand on the device."""
-        return False
+    def wish(self) -> Wish:
+        """What to find of scores on the way: nothing, as all is found on the device."""
+        return NOTHING
 
-    def extend(self, logits: Tensor, best: Best | None = None) -> Tensor:
+    def extend(self, logits: Tensor, found: Passed | None = None) -> Tensor:
         """Draw the next token from logits [1, V] or [1, R], and return it; [1].
 
-        `best`, which the host knows already, is not used.
+        `found`, which the host knows already, is not used.
         """
         sampling = self._request.sampling
         self._note_confidence(logits)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from engine.cache import PagePool
     from engine.drafters.protocol import Context, DraftRequest, Proposal, QueuedProposal
-    from engine.models.network import Best, Ids, Network
+    from engine.models.network import Ids, Network, Passed, Wish
     from engine.trace.events import ModelInfo
 
 
@@ -100,10 +100,11 @@ class SmallModelDrafter:
         if asked > room:  # at the end of the drafter's own context drafts get shorter, then stop
             request = replace(request, k=room)
         draft = begin_draft(context, request, self._vocabulary, self._support)
+        near = False
         waiting = draft.fed(context.tokens[self._cache.length :])
         while not draft.over:
-            draft.extend(*self._scored(waiting, draft.asks_shares))
-            waiting = draft.newest
+            draft.extend(*self._scored(waiting, draft.wish, near))
+            waiting, near = draft.newest, True
         proposal = draft.proposal()
         if asked > room and draft.full:
             return replace(proposal, end=DraftEnd.CONTEXT)
@@ -117,8 +118,8 @@ class SmallModelDrafter:
         """Give the cache back."""
         self._cache.close()
 
-    def _scored(self, waiting: Ids, shares: bool) -> tuple[Tensor, Best | None]:
-        """Read tokens, and score what follows the last; the best score where it was found."""
+    def _scored(self, waiting: Ids, wish: Wish, near: bool) -> tuple[Tensor, Passed | None]:
+        """Read tokens, and score what follows the last; with what was found of these scores."""
         rest, model = len(waiting) - CHUNK, self._model
         if model.whole is None:
             hidden = feed(model, waiting, self._cache)[-1:]
@@ -126,9 +127,9 @@ class SmallModelDrafter:
         if rest > 0:
             feed(model, waiting[:rest], self._cache)
             waiting = waiting[rest:]
-        passed = model.whole.score(waiting, self._cache, shares=shares)
+        passed = model.whole.score(waiting, self._cache, wish=wish, near=near)
         scores = self._fit(passed.scores)
-        return scores, None if scores.shape[1] < passed.scores.shape[1] else passed.last
+        return scores, passed if scores.shape == passed.scores.shape else None
 
     def _fit(self, logits: Tensor) -> Tensor:
         """Cut or pad [1, V'] to the target's vocabulary [1, V]; [1, R] stays as it is."""

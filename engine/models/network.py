@@ -50,17 +50,32 @@ class Best(NamedTuple):
     share: float  # its probability at temperature 1, where it was asked for
 
 
+class Wish(NamedTuple):
+    """What is to be found of scores on the way, where anything is."""
+
+    shares: bool = False  # of the best
+    temperature: float = 0.0  # of the laws; 0: no laws
+    uniform: float = 0.0  # that draws from the last law
+
+
+NOTHING = Wish()
+
+
+class Kept(NamedTuple):
+    """What is to be kept of the rows of a pass, and where."""
+
+    rows: Tensor  # [n, (1 + taps) W], contiguous
+    taps: tuple[int, ...] = ()  # numbers of layers, from 1 and rising
+
+
 class Passed(NamedTuple):
     """What a pass gave."""
 
-    rows: Tensor  # [n, W or more], after the last layer
+    rows: Tensor  # [n, (1 + taps) W], after the last layer, then after each tap
     scores: Tensor  # [m, R] in float32 or wider, of the last m rows
-    best: Sequence[Best] | None = None  # of each of them, where it was found on the way
-
-    @property
-    def last(self) -> Best | None:
-        """The best score of the last row, if it was found."""
-        return None if self.best is None else self.best[-1]
+    best: Sequence[Best] | None = None  # of each of them; these three where they were found
+    laws: Tensor | None = None  # [m, R]
+    drawn: int | None = None  # the place that was drawn from the last law
 
 
 class Network(Protocol):
@@ -80,13 +95,21 @@ class Network(Protocol):
         states: Tensor | None = None,
         *,
         last: int = 1,
-        shares: bool = False,
-        rows: Tensor | None = None,
+        wish: Wish = NOTHING,
+        kept: Kept | None = None,
+        near: bool = False,
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows.
 
-        `shares` asks for the probability of the best of each, where the best is found at all.
-        `rows` [n, W] is memory that the rows may be written to, and are where they come back.
+        Parameters
+        ----------
+        wish
+            May be granted or not: what was found stands in what is returned.
+        kept
+            States after lower layers that are asked for as well; where its rows were written to,
+            they are those that come back.
+        near
+            Whether the weights were read a moment ago: this changes no number.
         """
         ...
 
@@ -121,19 +144,7 @@ class PartedNetwork:
 
     def read(self, ids: Ids, cache: KVCache, states: Tensor | None = None) -> Tensor:
         """Run n ids that follow what is cached, and count them there; [n, W]."""
-        n, entrance = len(ids), self.entrance
-        x = functional.embedding(padded_ids(ids, self.plan), entrance.table).to(self.plan.dtype)
-        if entrance.linear is not None and entrance.norms is not None:
-            parts = x[:, None]
-            if states is not None:
-                missing = x.shape[0] - n
-                padded = functional.pad(states, (0, 0, 0, missing)) if missing else states
-                parts = torch.cat((padded.reshape(x.shape[0], -1, x.shape[1]), parts), dim=1)
-            normed = functional.rms_norm(parts, parts.shape[-1:], None, self.epsilon)
-            x = entrance.linear((normed * entrance.norms).flatten(1))
-        x = self.stack.run(x, cache, slice(None))
-        cache.append(n)
-        return x[:n]
+        return self._run(ids, cache, states, ())
 
     def score(
         self,
@@ -142,12 +153,40 @@ class PartedNetwork:
         states: Tensor | None = None,
         *,
         last: int = 1,
-        shares: bool = False,  # whoever wants one takes it from the scores
-        rows: Tensor | None = None,  # not used: the parts have memory of their own
+        wish: Wish = NOTHING,  # whoever has one looks at the scores
+        kept: Kept | None = None,
+        near: bool = False,
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows."""
-        made = self.read(ids, cache, states)
-        return Passed(made, scores(self.plan, made[-last:], self.exit, self.epsilon))
+        rows = self._run(ids, cache, states, () if kept is None else kept.taps)
+        width = self.exit.norm.shape[0]
+        return Passed(rows, scores(self.plan, rows[-last:, :width], self.exit, self.epsilon))
+
+    def _run(
+        self, ids: Ids, cache: KVCache, states: Tensor | None, taps: tuple[int, ...]
+    ) -> Tensor:
+        n, done, parts = len(ids), 0, []
+        x = self._enter(ids, states)
+        for tap in taps:
+            x, done = self.stack.run(x, cache, slice(done, tap)), tap
+            parts.append(x[:n])
+        x = self.stack.run(x, cache, slice(done, None))[:n]
+        cache.append(n)
+        return torch.cat((x, *parts), dim=-1) if parts else x
+
+    def _enter(self, ids: Ids, states: Tensor | None) -> Tensor:
+        """Return what the layers read, with padding behind it; [n or more, W]."""
+        n, entrance = len(ids), self.entrance
+        x = functional.embedding(padded_ids(ids, self.plan), entrance.table).to(self.plan.dtype)
+        if entrance.linear is None or entrance.norms is None:
+            return x
+        parts = x[:, None]
+        if states is not None:
+            missing = x.shape[0] - n
+            padded = functional.pad(states, (0, 0, 0, missing)) if missing else states
+            parts = torch.cat((padded.reshape(x.shape[0], -1, x.shape[1]), parts), dim=1)
+        normed = functional.rms_norm(parts, parts.shape[-1:], None, self.epsilon)
+        return entrance.linear((normed * entrance.norms).flatten(1))
 
 
 def padded_ids(ids: Ids, plan: Plan) -> Tensor:

@@ -4,6 +4,7 @@
 // row is computed in an order of its own, whatever the other rows are.
 #pragma once
 
+#include "laws.h"
 #include "product.h"
 #include "rows.h"
 #include "team.h"
@@ -33,10 +34,17 @@ struct Ends {
   const int64_t* ids;   // [n]
   const float* states;  // [n, states * width], `stride` floats a row
   int64_t stride;
-  int64_t scored;  // of the n rows the last so many
-  float* scores;   // [scored, scored ids]
-  Best* best;      // [scored]
-  int32_t shares;  // whether these are asked for
+  const int64_t* taps;  // numbers of layers, from 1 and rising, whose rows are kept as well
+  int64_t tapped;       // how many
+  float* kept;          // [n, (1 + tapped) * width of the layers]: after the last one, then these
+  int64_t scored;       // of the n rows the last so many
+  float* scores;        // [scored, scored ids]
+  Best* best;           // [scored]
+  int32_t shares;       // whether these are asked for
+  float temperature;    // of the laws, if these are asked for
+  float* laws;          // [scored, scored ids], or null
+  double uniform;       // that draws from the last law
+  int64_t drawn;        // what it drew
 };
 }
 
@@ -63,7 +71,7 @@ inline void join_ends(const Entrance& entrance, const Ends& ends, float epsilon,
 
 // Make the rows [n, width] of a pass, as one of the team; `own` is this thread's.
 inline void enter(const Entrance& entrance, const Ends& ends, float epsilon, int64_t n, float* x,
-                  int64_t width, float* own, Stage& stage, int threads) {
+                  int64_t width, float* own, Stage& stage, int threads, bool near) {
   const Weights& weights = entrance.weights;
   if (!weights.packed) {
     take_part(stage, n, threads, [] {},
@@ -77,28 +85,46 @@ inline void enter(const Entrance& entrance, const Ends& ends, float epsilon, int
       join_ends(entrance, ends, epsilon, row, own + row * weights.in);
   };
   take_part(stage, groups_of(weights), threads, prepare, [&](int64_t begin, int64_t end) {
-    product(own, n, weights, begin, end, {x, width, false});
+    product(own, n, weights, begin, end, {x, width, false}, near);
   });
 }
 
-// Score the last rows [scored, width], as one of the team, and find the best of each.
-inline void leave(const Exit& exit, const Ends& ends, float epsilon, const float* x, float* own,
-                  Stage* stages, int threads) {
+// Keep rows [n, width] as part `part` of what a pass gives, as one of the team.
+inline void keep(const Ends& ends, const float* x, int64_t n, int64_t width, int64_t part,
+                 Stage& stage, int threads) {
+  take_part(stage, n, threads, [] {}, [&](int64_t row, int64_t end) {
+    for (; row < end; row++)
+      std::memcpy(ends.kept + (row * (1 + ends.tapped) + part) * width, x + row * width,
+                  width * sizeof(float));
+  });
+}
+
+// The best of a row of scores, its law, and what is drawn from the last one.
+inline void look(Ends& ends, int64_t row, int64_t width) {
+  const float* scores = ends.scores + row * width;
+  Best& best = ends.best[row];
+  best.place = largest(scores, width, &best.score);
+  best.share = ends.shares ? share_of(scores, width, best.score) : 0.0f;
+  if (!ends.laws) return;
+  float* law = ends.laws + row * width;
+  softmax(scores, width, ends.temperature, law);
+  double mass;
+  if (row == ends.scored - 1) ends.drawn = draw(law, width, ends.uniform, &mass);
+}
+
+// Score the last rows [scored, width], as one of the team, and look at each.
+inline void leave(const Exit& exit, Ends& ends, float epsilon, const float* x, float* own,
+                  Stage* stages, int threads, bool near) {
   const Weights& weights = exit.weights;
   const auto prepare = [&] {
     for (int64_t row = 0; row < ends.scored; row++)
       rms_norm(x + row * weights.in, exit.norm, epsilon, weights.in, own + row * weights.in);
   };
   take_part(stages[0], groups_of(weights), threads, prepare, [&](int64_t begin, int64_t end) {
-    product(own, ends.scored, weights, begin, end, {ends.scores, weights.out, false});
+    product(own, ends.scored, weights, begin, end, {ends.scores, weights.out, false}, near);
   });
   take_part(stages[1], ends.scored, threads, [] {}, [&](int64_t row, int64_t end) {
-    for (; row < end; row++) {
-      const float* scores = ends.scores + row * weights.out;
-      Best& best = ends.best[row];
-      best.place = largest(scores, weights.out, &best.score);
-      best.share = ends.shares ? share_of(scores, weights.out, best.score) : 0.0f;
-    }
+    for (; row < end; row++) look(ends, row, weights.out);
   });
 }
 

@@ -33,6 +33,7 @@ struct Rows {
   float* x;                      // [n, width], the residual stream
   int64_t n, first;              // how many, and the position of the first
   const float *cosines, *sines;  // [n, rotary_dim], of their positions; the sines come signed
+  int32_t near;                  // whether the weights were read a moment ago
 };
 }
 
@@ -144,7 +145,9 @@ struct Pass {
     const auto multiply = [&](Stage& stage, const Weights& weights, const float* x, Sink sink,
                               auto prepare) {
       take_part(stage, groups_of(weights), threads, prepare,
-                [&](int64_t begin, int64_t end) { product(x, n, weights, begin, end, sink); });
+                [&](int64_t begin, int64_t end) {
+                  product(x, n, weights, begin, end, sink, rows.near);
+                });
     };
     const auto nothing = [] {};
     multiply(stages[0], layer.qkv, own, {qkv, qkv_width(), false},

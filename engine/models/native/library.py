@@ -66,7 +66,10 @@ class Store(Structure):
 
 
 class Rows(Structure):
-    """The rows of one pass: where they lie, how many, where the first stands, and its angles."""
+    """The rows of one pass: where they lie, how many, where the first stands, its angles.
+
+    `near` says whether the weights were read a moment ago.
+    """
 
     _fields_: ClassVar = [
         ("x", c_void_p),
@@ -74,6 +77,7 @@ class Rows(Structure):
         ("first", c_int64),
         ("cosines", c_void_p),
         ("sines", c_void_p),
+        ("near", c_int32),
     ]
 
 
@@ -102,16 +106,23 @@ class Best(Structure):
 
 
 class Ends(Structure):
-    """What a pass is made of, and where its last rows' scores and the best of them are written."""
+    """What a pass is made of, what of it is kept, and where what is found of its scores goes."""
 
     _fields_: ClassVar = [
         ("ids", c_void_p),
         ("states", c_void_p),
         ("stride", c_int64),
+        ("taps", c_void_p),
+        ("tapped", c_int64),
+        ("kept", c_void_p),
         ("scored", c_int64),
         ("scores", c_void_p),
         ("best", POINTER(Best)),
         ("shares", c_int32),
+        ("temperature", c_float),
+        ("laws", c_void_p),
+        ("uniform", c_double),
+        ("drawn", c_int64),
     ]
 
 

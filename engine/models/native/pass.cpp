@@ -47,30 +47,35 @@ int64_t draftscope_scratch(const Shape* shape, int64_t n, int64_t first, int64_t
 }
 
 // Run `count` layers, from number `begin` on, on rows in place; the same numbers in the store. With
-// `ends`, rows are made of ids before, and the last ones scored after, where there are any.
+// `ends`, rows are made of ids before, and kept, scored and looked at after, as they ask.
 void draftscope_run(const Shape* shape, const Layer* layers, int64_t begin, int64_t count,
                     const Store* store, const Rows* rows, const Entrance* entrance,
-                    const Exit* exit, const Ends* ends, float* scratch, int threads) {
+                    const Exit* exit, Ends* ends, float* scratch, int threads) {
   const int64_t n = rows->n, heads = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
   const int64_t floats = own_floats(*shape, n, ends ? entrance->weights.in : 0);
-  float* inner = scratch + n * heads;
+  const int64_t tapped = ends ? ends->tapped : 0, width = shape->width;
+  const bool near = rows->near;
+  float *inner = scratch + n * heads, *x = rows->x;
   float* parts = inner + n * 2 * shape->mlp_width;
   float* own = parts + all_parts(*shape, n, rows->first);
   const Pass pass{*shape, *store, *rows, scratch, inner, parts};
-  std::vector<Stage> stages(STAGES * count + 3);
+  std::vector<Stage> stages(STAGES * count + tapped + 4);
 #pragma omp parallel num_threads(threads)
   {
     const int team = omp_get_num_threads();
     float* mine = own + omp_get_thread_num() * floats;
     Stage* stage = stages.data();
-    if (ends)
-      enter(*entrance, *ends, shape->epsilon, n, rows->x, shape->width, mine, *stage, team);
-    stage++;
-    for (int64_t at = 0; at < count; at++, stage += STAGES)
+    if (ends) enter(*entrance, *ends, shape->epsilon, n, x, width, mine, *stage++, team, near);
+    int64_t taken = 0;
+    for (int64_t at = 0; at < count; at++, stage += STAGES) {
+      if (taken < tapped && ends->taps[taken] == at)
+        keep(*ends, x, n, width, ++taken, *stage++, team);
       pass.run(layers[begin + at], begin + at, mine, stage, team);
+    }
+    while (taken < tapped) keep(*ends, x, n, width, ++taken, *stage++, team);
+    if (tapped) keep(*ends, x, n, width, 0, *stage++, team);
     if (ends && ends->scored)
-      leave(*exit, *ends, shape->epsilon, rows->x + (n - ends->scored) * shape->width, mine, stage,
-            team);
+      leave(*exit, *ends, shape->epsilon, x + (n - ends->scored) * width, mine, stage, team, near);
   }
 }
 
@@ -88,7 +93,7 @@ void draftscope_product(const Weights* weights, const float* x, int64_t n, const
     };
     take_part(stage, groups_of(*weights), omp_get_num_threads(), prepare,
               [&](int64_t begin, int64_t end) {
-                product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false});
+                product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false}, false);
               });
   }
 }

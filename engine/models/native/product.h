@@ -21,19 +21,23 @@ namespace {
 constexpr int GROUP = 2 * LANES;
 constexpr int AHEAD = 8192;  // bytes: weights are asked for so far before they are used
 
-// R rows of x [*, in] times a group of weights. An output is one chain of sums over its inputs in
-// order, whatever R is. One group at a time, also for a single row: two would be two streams, and a
-// narrow pass waits for memory more than for sums.
-template <int R>
-inline void multiply(const float* x, int64_t in, const uint16_t* weights, Lanes (&total)[R][2]) {
-  for (int row = 0; row < R; row++) total[row][0] = total[row][1] = Lanes{};
-  for (int64_t at = 0; at < in; at++, weights += GROUP) {
-    _mm_prefetch((const char*)weights + AHEAD, _MM_HINT_T0);
-    const Lanes left = widen(weights), right = widen(weights + LANES);
+// R rows of x [*, in] times G groups of weights that follow one another. An output is one chain of
+// sums over its inputs in order, whatever R and G are: they only say how much is under way at once.
+template <int R, int G>
+inline void multiply(const float* x, int64_t in, const uint16_t* weights, Lanes (&total)[R][2 * G]) {
+  for (int row = 0; row < R; row++)
+    for (int i = 0; i < 2 * G; i++) total[row][i] = Lanes{};
+  for (int64_t at = 0; at < in; at++) {
+    Lanes wide[2 * G];
+    for (int group = 0; group < G; group++) {
+      const uint16_t* here = weights + (group * in + at) * GROUP;
+      _mm_prefetch((const char*)here + AHEAD, _MM_HINT_T0);
+      wide[2 * group] = widen(here);
+      wide[2 * group + 1] = widen(here + LANES);
+    }
     for (int row = 0; row < R; row++) {
       const float one = x[row * in + at];
-      total[row][0] += one * left;
-      total[row][1] += one * right;
+      for (int i = 0; i < 2 * G; i++) total[row][i] += one * wide[i];
     }
   }
 }
@@ -61,13 +65,14 @@ inline void put(const Sink& sink, const Weights& weights, int64_t row, int64_t c
   put_lanes(to, sink.add ? load(to) + value : value);
 }
 
-template <int R>
+template <int R, int G>
 inline void rows_of(const float* x, const Weights& weights, int64_t group, int64_t row,
                     const Sink& sink) {
-  Lanes total[R][2];
-  multiply<R>(x + row * weights.in, weights.in, weights.packed + group * weights.in * GROUP, total);
+  Lanes total[R][2 * G];
+  multiply<R, G>(x + row * weights.in, weights.in, weights.packed + group * weights.in * GROUP,
+                 total);
   for (int at = 0; at < R; at++)
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 * G; i++)
       put(sink, weights, row + at, group * GROUP + i * LANES, total[at][i]);
 }
 
@@ -77,13 +82,17 @@ inline int64_t groups_of(const Weights& weights) { return (weights.out + GROUP -
 template <int R>
 inline void some_rows(int64_t rows, const float* x, const Weights& weights, int64_t group,
                       int64_t row, const Sink& sink) {
-  if (rows == R) return rows_of<R>(x, weights, group, row, sink);
+  if (rows == R) return rows_of<R, 1>(x, weights, group, row, sink);
   if constexpr (R > 1) some_rows<R - 1>(rows, x, weights, group, row, sink);
 }
 
-// x [n, in] times the groups [begin, end) of the weights.
+// x [n, in] times the groups [begin, end) of the weights. A narrow pass waits for memory, which is
+// quickest in one stream; where weights are `near`, in a cache that the processor's cores share, a
+// single row waits for its own sums, so that two groups at once are quicker.
 void product(const float* x, int64_t n, const Weights& weights, int64_t begin, int64_t end,
-             const Sink& sink) {
+             const Sink& sink, bool near) {
+  if (n == 1 && near)
+    for (; begin + 2 <= end; begin += 2) rows_of<1, 2>(x, weights, begin, 0, sink);
   for (int64_t group = begin; group < end; group++) {
     for (int64_t row = 0, left = (n + TALLEST - 1) / TALLEST; row < n; left--) {
       const int64_t rows = (n - row + left - 1) / left;  // tiles as alike as can be

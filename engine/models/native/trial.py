@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import torch
 
+from engine.acceptance import residual_law
 from engine.cache import KVCache
 from engine.models.config import ModelConfig
 from engine.models.native.build import Record
@@ -23,6 +24,7 @@ from engine.models.plans.compiled import CompiledPlan
 from engine.models.plans.eager import EagerPlan
 from engine.models.plans.packed import PackedPlan
 from engine.models.transformer import Transformer
+from engine.sampling import Sampling, draw
 from engine.scans import TorchScans
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from engine.laws import Lawmaker
     from engine.models.plans.protocol import Plan
     from engine.scans import Scans
 
@@ -100,12 +103,18 @@ class _Pair:
         self.caches = [KVCache(model.new_pool()) for model in self.models]
 
     def difference(self, ids: list[int]) -> Tensor:
-        """Run a pass under both; return the largest difference of logits, NaN if any is none."""
-        ours, theirs = (
-            model.logits(model.forward(ids, cache))
-            for model, cache in zip(self.models, self.caches, strict=True)
-        )
-        return (ours - theirs).abs().max()
+        """Run a pass under both; return the largest difference of logits, NaN if any is none.
+
+        The first runs it whole as well, and again from a cache that is as it was before.
+        """
+        (ours, model), (cache, other) = self.models, self.caches
+        length, whole = cache.length, ours.whole
+        assert whole is not None, "the compiled plan runs models whole"
+        at_once = whole.score(ids, cache, last=len(ids)).scores
+        cache.truncate(length)
+        expected = model.logits(model.forward(ids, other))
+        found = torch.stack((at_once, ours.logits(ours.forward(ids, cache))))
+        return (found - expected).abs().max()
 
 
 @torch.inference_mode()
@@ -125,7 +134,7 @@ def trial(library: Library) -> Record:
             pair.difference([(7 * i) % config.vocabulary for i in range(begin, end)])
             for begin, end in ((0, 250), (250, 259), (259, _ODD_LENGTH - 1), (0, 1))
         ]
-    found.append(_seen_apart(compiled.scans))
+    found += [_seen_apart(compiled.scans), _laws_apart(compiled.laws)]
     # torch's maximum of what holds a NaN is NaN
     return Record(over_packed=_over(usual, ids), difference=float(torch.stack(found).max()))
 
@@ -145,6 +154,18 @@ def _seen_apart(scans: Scans) -> Tensor:
         return torch.tensor(float("inf"))
     apart = [ours.law - theirs.law, ours.entropies - theirs.entropies]
     apart.append(described.entropies - theirs.entropies)
+    return torch.cat([part.flatten() for part in apart]).abs().max()
+
+
+def _laws_apart(laws: Lawmaker) -> Tensor:
+    """Return by how much laws and residuals differ from torch's; inf if a draw does."""
+    scores = 5 * torch.randn(2, 1003, generator=torch.Generator().manual_seed(2))
+    ours, expected = laws.law(scores, Sampling(0.7), "target"), torch.softmax(scores / 0.7, -1)
+    left = laws.residual(expected, expected.flip(0), 0, 0)[0]
+    apart = [ours - expected, left - residual_law(expected[0], expected[1])]
+    drawn = [laws.draw(expected, 1, u / 9)[0] == draw(expected[1], u / 9) for u in range(9)]
+    if not all(drawn):
+        return torch.tensor(float("inf"))
     return torch.cat([part.flatten() for part in apart]).abs().max()
 
 

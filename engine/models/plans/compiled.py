@@ -98,6 +98,7 @@ class CompiledStack:
         layers: range | None = None,
         ahead: int = 0,
         whole: Whole | None = None,
+        near: bool = False,
     ) -> None:
         """Run some of the layers, or all, on rows [n, D] in place; between both ends if given."""
         n, first, threads = rows.shape[0], cache.length + ahead, torch.get_num_threads()
@@ -109,7 +110,7 @@ class CompiledStack:
         angles = 4 * first * self._rotary.dim  # bytes of float32
         where = Rows(
             *(rows.data_ptr(), n, first),
-            *(cosines.data_ptr() + angles, sines.data_ptr() + angles),
+            *(cosines.data_ptr() + angles, sines.data_ptr() + angles, near),
         )
         chosen = self._all if layers is None else layers
         store = self._store(cache.pool, cache.start)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.models.native import library as native
-from engine.models.network import Best, Passed
+from engine.models.network import NOTHING, Best, Passed
+from engine.sampling import SMALLEST_TEMPERATURE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.cache import KVCache
-    from engine.models.network import Entrance, Exit, Ids
+    from engine.models.network import Entrance, Exit, Ids, Kept, Wish
     from engine.models.plans.compiled import CompiledStack
     from engine.models.plans.protocol import Linear
 
@@ -57,31 +58,45 @@ class CompiledNetwork:
         states: Tensor | None = None,
         *,
         last: int = 1,
-        shares: bool = False,
-        rows: Tensor | None = None,
+        wish: Wish = NOTHING,
+        kept: Kept | None = None,
+        near: bool = False,
     ) -> Passed:
         """Run n ids as `read` does, and score the last so many rows."""
         read = array("q", ids.tolist() if isinstance(ids, torch.Tensor) else ids)
-        n = len(read)
+        n, taps = len(read), array("q", () if kept is None else kept.taps)
         if not 0 <= min(read) <= max(read) < self._ids:
             raise IndexError(f"an id is not within the table of {self._ids}")
-        if states is not None:
-            states = states if states.stride(1) == 1 else states.contiguous()
-            assert states.dtype == torch.float32
-            assert states.shape == (n, self._states * self._entrance.width)
-        if rows is None:
-            rows = torch.empty(n, self._stack.width)
+        states, stride = self._checked(states, n)
+        x = kept.rows if kept is not None and not taps else torch.empty(n, self._stack.width)
+        rows = x if kept is None else kept.rows
         assert rows.is_contiguous()
         scores = torch.empty(last, self._scored)
+        laws = torch.empty(last, self._scored) if wish.temperature else None
         best = (native.Best * last)()
         ends = native.Ends(
-            read.buffer_info()[0],
-            *((None, 0) if states is None else (states.data_ptr(), states.stride(0))),
-            *(last, scores.data_ptr(), best, shares),
+            *(read.buffer_info()[0], None if states is None else states.data_ptr(), stride),
+            *(taps.buffer_info()[0], len(taps), rows.data_ptr()),
+            *(last, scores.data_ptr(), best, wish.shares),
+            max(wish.temperature, SMALLEST_TEMPERATURE),
+            *(None if laws is None else laws.data_ptr(), wish.uniform, 0),
         )
-        self._stack.launch(rows, cache, whole=native.Whole(self._entrance, self._exit, ends))
+        whole = native.Whole(self._entrance, self._exit, ends)
+        self._stack.launch(x, cache, whole=whole, near=near)
         cache.append(n)
-        return Passed(rows, scores, [Best(one.score, one.place, one.share) for one in best])
+        found = [Best(one.score, one.place, one.share) for one in best]
+        return Passed(rows, scores, found, laws, None if laws is None else ends.drawn)
+
+    def _checked(self, states: Tensor | None, n: int) -> tuple[Tensor | None, int]:
+        """Return states as the library reads them, with the floats of a row."""
+        width = self._states * self._entrance.width
+        if states is None:
+            assert not width, "this network reads states beside ids"
+            return None, 0
+        states = states if states.stride(1) == 1 else states.contiguous()
+        assert states.dtype == torch.float32
+        assert states.shape == (n, width)
+        return states, states.stride(0)
 
 
 def weights_of(linear: Linear) -> native.Weights:

@@ -8,9 +8,19 @@ import pytest
 import torch
 
 from engine.models.native.library import Library
-from engine.models.network import Entrance, Exit, Fusing, PartedNetwork, make_network
+from engine.models.network import (
+    Best,
+    Entrance,
+    Exit,
+    Fusing,
+    Kept,
+    PartedNetwork,
+    Wish,
+    make_network,
+)
 from engine.models.plans.compiled import CompiledPlan
 from engine.models.plans.eager import EagerPlan
+from engine.sampling import Sampling, draw, probabilities
 from tests.engine.models.random_layers import KINDS, WIDTH, Kind
 
 if TYPE_CHECKING:
@@ -131,6 +141,13 @@ def scoring(library: Library, row: torch.Tensor) -> Network:
     return make_network(plan, entrance, stack, exit_, stack.epsilon)  # type: ignore[attr-defined]  # compiled
 
 
+def best_of(library: Library, row: torch.Tensor) -> Best:
+    cache, wish = KIND.filled(3, torch.float32), Wish(shares=True)
+    found = scoring(library, row).score([1], cache, wish=wish).best
+    assert found is not None
+    return found[0]
+
+
 @pytest.mark.parametrize("size", [1, 5, 16, 31, 200])
 def test_the_best_is_the_largest_and_the_lowest_of_those_that_tie(
     library: Library, size: int
@@ -141,8 +158,7 @@ def test_the_best_is_the_largest_and_the_lowest_of_those_that_tie(
         row[torch.rand(size, generator=draw) < 0.3] = 2.75
         row[place:][torch.rand(size - place, generator=draw) < 0.3] = 3.0
         row[place] = 3.0
-        best = scoring(library, row).score([1], KIND.filled(3, torch.float32), shares=True).last
-        assert best is not None
+        best = best_of(library, row)
         assert (best.place, best.score) == (place, 3.0)
         assert best.share == pytest.approx(float(row.double().softmax(0)[place]), rel=1e-5)
 
@@ -154,11 +170,66 @@ def test_scores_that_are_no_numbers_are_the_best_ones(
 ) -> None:
     row = torch.linspace(0.0, 9.0, 41)
     row[place] = broken
-    best = scoring(library, row).score([1], KIND.filled(3, torch.float32), shares=True).last
-    assert best is not None
+    best = best_of(library, row)
     assert best.place == place
     assert best.score == broken or best.score != best.score
     assert not best.share < 1.0  # so that no draft ends there without its fault being named
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_states_after_lower_layers_are_kept(
+    pair: tuple[Network, PartedNetwork, int], threads: int
+) -> None:
+    whole, parted, floats = pair
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for n, taps in ((1, (1,)), (5, (1,)), (5, (1, 2)), (3, ())):
+            ids, states = fed(n, floats)
+            memory = torch.full((n, (1 + len(taps)) * WIDTH), torch.nan)
+            kept = Kept(memory, taps)
+            got = whole.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
+            assert got.rows is memory
+            plain = whole.score(ids, KIND.filled(7, torch.float32), states, last=n)
+            assert torch.equal(got.rows[:, :WIDTH], plain.rows)
+            assert torch.equal(got.scores, plain.scores)
+            expected = parted.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
+            torch.testing.assert_close(got.rows, expected.rows, atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(got.scores, expected.scores, atol=1e-4, rtol=1e-4)
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("temperature", [0.4, 1.0, 2.0])
+def test_laws_and_what_is_drawn_are_those_of_the_scores(
+    pair: tuple[Network, PartedNetwork, int], temperature: float
+) -> None:
+    whole, _, floats = pair
+    ids, states = fed(4, floats)
+    for uniform in (0.0, 0.3, 0.7, 0.999):
+        wish = Wish(temperature=temperature, uniform=uniform)
+        got = whole.score(ids, KIND.filled(7, torch.float32), states, last=3, wish=wish)
+        assert got.laws is not None
+        expected = probabilities(got.scores, Sampling(temperature))
+        torch.testing.assert_close(got.laws, expected, atol=1e-6, rtol=1e-5)
+        assert got.drawn == draw(got.laws[-1], uniform)
+    unasked = whole.score(ids, KIND.filled(7, torch.float32), states, last=3)
+    assert unasked.laws is None
+    assert unasked.drawn is None
+
+
+def test_weights_that_are_near_give_the_same_bits(
+    pair: tuple[Network, PartedNetwork, int],
+) -> None:
+    whole, _, floats = pair
+    for n in (1, 2, 7):
+        ids, states = fed(n, floats)
+        far, near = (
+            whole.score(ids, KIND.filled(7, torch.float32), states, last=n, near=near)
+            for near in (False, True)
+        )
+        assert torch.equal(far.rows, near.rows)
+        assert torch.equal(far.scores, near.scores)
 
 
 def test_ids_that_are_not_in_the_table_are_refused(
