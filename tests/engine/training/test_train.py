@@ -13,12 +13,12 @@ from engine.drafters.trained import make_trained
 from engine.loading import load_model
 from engine.training import fit
 from engine.training import train as module
-from engine.training.corpus import Corpus, read_corpus, write_corpus
+from engine.training.corpus import read_corpus, write_corpus
 from engine.training.events import Evaluated, Failed, Preparing, Saved, Stepped
 from engine.training.request import TrainingRequest
 from engine.training.train import train
 from tests.engine.decoding import decode
-from tests.engine.training.toys import FreeReins, noise_rows, toy_corpus
+from tests.engine.training.toys import FreeReins, toy_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -329,23 +329,3 @@ def test_a_checkpoint_that_cannot_be_written_keeps_the_one_before(
     monkeypatch.setattr("torch.save", full)
     assert "mine.checkpoint cannot be written; make room" in failure(ids)
     assert not list((ids.out.parent / "mine.checkpoint").glob("*.partial"))
-
-
-def with_beginning(begin: list[int], chats: int, others: int) -> Corpus:
-    rows = noise_rows([40] * (chats + others), seed=1)
-    letters = [(97 + place % 26, *row.tokens) for place, row in enumerate(rows)]
-    return Corpus.of(
-        [
-            replace(row, tokens=(*begin, *ids) if place < chats else ids)
-            for place, (row, ids) in enumerate(zip(rows, letters, strict=True))
-        ]
-    )
-
-
-def test_a_templates_own_words_are_those_that_most_texts_begin_with() -> None:
-    begin = [1, 2, 3, 4, 5, 6, 7]
-    assert module._shared_prefix(with_beginning(begin, 40, 10)) == 7
-    assert module._shared_prefix(with_beginning(begin, 40, 60)) == 0  # most have none
-    assert module._shared_prefix(with_beginning(begin, 4, 0)) == 0  # too few to tell
-    alike = Corpus.of([replace(noise_rows([20])[0], kind="same")] * 30)
-    assert module._shared_prefix(alike) == 10  # never more than half of the texts
