@@ -85,9 +85,8 @@ def given_back_at_once() -> Iterator[None]:
 def keep_what_is_freed() -> None:
     """Let this process keep freed memory for its next need, to its end.
 
-    For a program that makes and drops temporaries of many megabytes without pause: handed out anew
-    by the system each time, their pages took half the time of a training. Elsewhere than on glibc
-    it changes nothing.
+    For a program that makes and drops temporaries of many megabytes without pause: the system would
+    hand out their pages anew each time. Elsewhere than on glibc it changes nothing.
     """
     tune = _tuner()
     tune(_MMAP_THRESHOLD, _NEVER)

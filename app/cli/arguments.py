@@ -37,12 +37,17 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def add_pair(parser: argparse.ArgumentParser, *, default: list[str] | None) -> None:
-    """Add a target, drafters and prompts; without a default, all drafters that need no file."""
-    said = "all that need no file of their own" if default is None else " ".join(default)
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Add which model is the target."""
     parser.add_argument(
         "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
     )
+
+
+def add_pair(parser: argparse.ArgumentParser, *, default: list[str] | None) -> None:
+    """Add a target, drafters and prompts; without a default, all drafters that need no file."""
+    said = "all that need no file of their own" if default is None else " ".join(default)
+    add_target(parser)
     parser.add_argument(
         "--drafter",
         nargs="+",

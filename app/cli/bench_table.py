@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.arguments import DEFAULT_TARGET, DRAFTERS, add_pair, number, whole
+from app.cli.arguments import DRAFTERS, add_pair, add_target, number, whole
 
 if TYPE_CHECKING:
     import argparse
@@ -40,9 +40,7 @@ class Benchmark:
 
 def common(parser: argparse.ArgumentParser, *, repeats: int | None) -> None:
     """Add what nearly every benchmark takes; no `--repeats` where nothing is repeated."""
-    parser.add_argument(
-        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
-    )
+    add_target(parser)
     parser.add_argument("--device", help="cpu, cuda or mps (default: the best there is)")
     parser.add_argument("--plan", metavar="NAME", help="how products are computed")
     if repeats is not None:

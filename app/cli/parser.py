@@ -5,7 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from app.cli.arguments import DEFAULT_TARGET, DRAFTERS, PLANS, Bias, Parser, add_pair, number, whole
+from app.cli.arguments import (
+    DEFAULT_TARGET,
+    DRAFTERS,
+    PLANS,
+    Bias,
+    Parser,
+    add_pair,
+    add_target,
+    number,
+    whole,
+)
 from app.cli.parser_bench import add_bench
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
@@ -63,9 +73,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "Decode a prompt and show the fate of each token. The text goes to standard output, "
         "figures to standard error."
     )
-    parser.add_argument(
-        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
-    )
+    add_target(parser)
     parser.add_argument(
         "--drafter",
         default="ngram",
@@ -246,9 +254,7 @@ def _add_check_law(parser: argparse.ArgumentParser) -> None:
         "sum(min(p_target, q_draft)). What does not follow gives the exit code 1. With the default "
         "numbers, 5 to 10 minutes on two cores for the default model; --draws sets most of it."
     )
-    parser.add_argument(
-        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
-    )
+    add_target(parser)
     parser.add_argument(
         "--drafter",
         nargs="+",

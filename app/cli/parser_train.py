@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.arguments import DEFAULT_TARGET, number, whole
+from app.cli.arguments import add_target, number, whole
 from engine.training.request import USUAL_MINUTES, USUAL_TEXT, VOCABULARY
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def add_train(parser: argparse.ArgumentParser) -> None:
         "--taps",
         type=whole(1),
         nargs="*",
-        default=[],
         metavar="LAYER",
-        help="layers of the target, from 1, whose states it reads beside the last one's",
+        help="layers of the target, from 1, whose states it reads beside the last one's; without "
+        "numbers none (default: after a third and two thirds)",
     )
     small = kinds.add_parser("small", help="a small model that shares the target's tables")
     small.add_argument(
@@ -43,9 +43,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--target", default=DEFAULT_TARGET, help="name, folder or .gguf file (default: %(default)s)"
-    )
+    add_target(parser)
     parser.add_argument(
         "--corpus",
         type=Path,

@@ -113,7 +113,7 @@ def asked_for(options: argparse.Namespace) -> TrainingRequest:
         layers=getattr(options, "layers", usual.layers),
         width=getattr(options, "width", usual.width),
         blocks=getattr(options, "blocks", usual.blocks),
-        taps=tuple(getattr(options, "taps", usual.taps)),
+        taps=None if getattr(options, "taps", None) is None else tuple(options.taps),
     )
 
 

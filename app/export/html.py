@@ -17,11 +17,11 @@ import msgspec
 
 from app.export.replay import MAX_ROUNDS, build_replay
 from app.export.styles import icon, style_sheet
-from app.export.whole import write_whole
 from app.theme import DARK, LIGHT
 from app.viewmodels.court import ONE_HOT_TARGET, RAW_LAW, UNOBSERVED
 from app.viewmodels.meanings import MEANINGS
 from engine.trace.reader import TraceReader
+from engine.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ def export_html(trace_path: Path, out_path: Path) -> None:
     """
     reader = TraceReader(trace_path)
     page = render_html(reader, notices=[reader.notice] if reader.notice else [])
-    write_whole(out_path, page.encode())
+    write_whole(out_path, page.encode(), "choose another place for the export")
 
 
 def render_html(

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.drafters.names import BUNDLED
+from engine.drafters.names import BUNDLED, HEAD, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-HEAD, SMALL = "head", "small"  # as `draftscope train` names them
 HEAD_DIM = 64  # a small model's width is that of whole attention heads
 MOST_LAYERS, MOST_WIDTH = 12, 2048
 MOST_TOKENS = 100_000_000

@@ -155,7 +155,7 @@ class TrainingDialog(QDialog):
         self.offer.setVisible(bool(name))
 
     def apply(self, model: TrainingModel, problem: str) -> None:
-        """Show how far a training is, and what may be asked for now."""
+        """Show a training, with the buttons for what can be done with it at this moment."""
         under_way, phase = model.under_way, model.phase
         self.form.setEnabled(not under_way)
         self.form.say("" if under_way else problem)

@@ -22,17 +22,16 @@ from PySide6.QtWidgets import (
 
 from app.viewmodels.prompt import target_label
 from app.viewmodels.training_plan import (
-    HEAD,
     HEAD_DIM,
     MOST_LAYERS,
     MOST_MINUTES,
     MOST_TOKENS,
     MOST_WIDTH,
-    SMALL,
     TrainingPlan,
 )
 from app.views.fields import describe, field_label, segment, spin_box
 from app.views.plain_tips import plain_tip
+from engine.drafters.names import HEAD, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

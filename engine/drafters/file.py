@@ -6,8 +6,6 @@ Knows tensors and their checks; no plan, and of a target only its vocabulary.
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +20,7 @@ from engine.errors import DraftscopeError
 from engine.models.formats.safetensors_header import StoredTensor
 from engine.models.formats.safetensors_reader import read_stored
 from engine.models.formats.weights import check_numbers
+from engine.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +111,9 @@ def write_drafter(
     for name, tensor in stored.items():
         if name != VOCABULARY:
             check_numbers(tensor.float(), name, path.name)
-    _put(path, save(stored, metadata.encode()))
+    with contextlib.suppress(OSError):  # what then cannot be written is a sentence
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, save(stored, metadata.encode()), "choose another place")
 
 
 def _as_stored(name: str, tensor: Tensor) -> Tensor:
@@ -127,21 +128,3 @@ def _check_ids(ids: Tensor, file: str) -> None:
             raise damaged(file, f"it drafts the id {token}")
     if not bool((ids[1:] > ids[:-1]).all()):
         raise damaged(file, "the ids of its vocabulary do not rise")
-
-
-def _put(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise DraftscopeError(
-            f"{path.name} cannot be written: {error.strerror or error}. Choose another place."
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from engine.drafters.names import HEAD, SMALL
 from engine.errors import DraftscopeError, short
 from engine.models.fingerprint import Fingerprint
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMAT = "draftscope-drafter-1"
-HEAD, SMALL = "head", "small"
 MOST_LAYERS = 64  # a bound for damaged files, far above any drafter
 LARGEST_SIZE = 1 << 20
 

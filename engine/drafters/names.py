@@ -5,6 +5,7 @@ Knows no model and no file. Loads no torch: the window names drafters before any
 
 from __future__ import annotations
 
+HEAD, SMALL = "head", "small"  # kinds of trained drafters
 EARLY = "early:"  # and the number of the target's first layers that draft
 MODEL = "model:"  # and a small model's name or path
 TRAINED = "trained:"  # and a trained drafter's name or path

@@ -13,8 +13,8 @@ from engine.drafters.file import read_tensors
 from engine.drafters.head import HeadDrafter
 from engine.drafters.head_weights import prepare_head
 from engine.drafters.header import read_drafter_header
-from engine.drafters.metadata import HEAD, HeadShape
-from engine.drafters.names import BUNDLED
+from engine.drafters.metadata import HeadShape
+from engine.drafters.names import BUNDLED, HEAD
 from engine.drafters.registry import find_drafter, spec_of
 from engine.drafters.shared_small import SharedSmallModel
 from engine.drafters.small import SmallModelDrafter

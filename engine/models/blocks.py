@@ -93,17 +93,17 @@ class BlockStack:
     """Layers run one after another, each as a few of torch's operations."""
 
     def __init__(self, blocks: Sequence[Block], rotary: Rotary) -> None:
-        self._blocks = list(blocks)
-        self._rotary = rotary
+        self.blocks = list(blocks)
+        self.rotary = rotary
         self._windows = {block.window for block in blocks}
 
     def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
         """Run some of the layers; [n, D] from [n, D]."""
         rows, first = x.shape[0], cache.length + ahead
         cache.reserve(ahead + rows)
-        turns = self._rotary.rows(first, rows)
-        group = self._blocks[0].heads // self._blocks[0].kv_heads
+        turns = self.rotary.rows(first, rows)
+        group = self.blocks[0].heads // self.blocks[0].kv_heads
         masks = {window: causal_masks(first, rows, group, x, window) for window in self._windows}
-        for block in self._blocks[layers]:
+        for block in self.blocks[layers]:
             x = block(x, cache, turns, masks[block.window], ahead)
         return x

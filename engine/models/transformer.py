@@ -82,12 +82,12 @@ class Transformer:
         rotary = Rotary(
             config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling
         )
-        self._stack = plan.stack(blocks, rotary)
+        self.stack = plan.stack(blocks, rotary)
         exit_ = Exit(self._norm, self.head)
         self.whole: Network | None = None  # the model from ids to scores, where the plan runs it so
         if isinstance(plan, Fusing):
             entrance = Entrance(self.table)
-            self.whole = plan.network(entrance, self._stack, exit_, config.rms_epsilon)
+            self.whole = plan.network(entrance, self.stack, exit_, config.rms_epsilon)
         with torch.inference_mode():
             plan.calibrate(self._first_layer)
         if progress is not None:
@@ -143,15 +143,15 @@ class Transformer:
         else:
             x, done = self._upper(ids, cache, lower), lower.layers
         if not taps:
-            x = self._stack.run(x, cache, slice(done, None))[:n]
+            x = self.stack.run(x, cache, slice(done, None))[:n]
             cache.append(n)
             return x
         parts: list[Tensor] = []
         for tap in taps:
             if tap > done:
-                x, done = self._stack.run(x, cache, slice(done, tap)), tap
+                x, done = self.stack.run(x, cache, slice(done, tap)), tap
             parts.append(x[:n])
-        x = self._stack.run(x, cache, slice(done, None))
+        x = self.stack.run(x, cache, slice(done, None))
         cache.append(n)
         return torch.cat((x[:n], *parts), dim=-1)
 
@@ -180,7 +180,7 @@ class Transformer:
             [n, D], after those layers.
         """
         x = self.embed(self._padded(ids))
-        return self._stack.run(x, cache, slice(layers), ahead)[: len(ids)]
+        return self.stack.run(x, cache, slice(layers), ahead)[: len(ids)]
 
     def head_rows(self, ids: Ids) -> Tensor:
         """Return the rows of the head that score some ids, as the plan has rounded them; [R, D]."""
@@ -209,9 +209,9 @@ class Transformer:
         noise = torch.randn(64, self.config.width, generator=generator)
         noise = noise.to(device=self.plan.device, dtype=self.plan.dtype)
         cache = KVCache(self.new_pool())
-        self._stack.run(noise[40:], cache, slice(1))  # something to attend to
+        self.stack.run(noise[40:], cache, slice(1))  # something to attend to
         cache.append(24)
-        x = self._stack.run(noise[:width], cache, slice(1))
+        x = self.stack.run(noise[:width], cache, slice(1))
         scores = self.head.normed(x, self._norm, self.config.rms_epsilon)
         return torch.cat((x, scores), dim=-1)
 

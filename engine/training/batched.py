@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
+from engine.models.blocks import BlockStack
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
 
@@ -76,11 +77,13 @@ class BatchedTransformer:
     def __init__(self, transformer: Transformer, tensor: Callable[[str], Tensor]) -> None:
         """Wrap a model that was built under a BatchedPlan; `tensor` reads its weights by name."""
         plan = transformer.plan
-        assert isinstance(plan, BatchedPlan), "only that plan keeps its layers for batches"
-        assert plan.rotary is not None
+        stack = transformer.stack
+        assert isinstance(plan, BatchedPlan), "only that plan multiplies for batches"
+        assert isinstance(stack, BlockStack), "only that stack shows its layers"
         self.transformer = transformer
         self.plan = plan
-        self._rotary = plan.rotary
+        self.blocks = stack.blocks
+        self._rotary = stack.rotary
         self._read_tensor = tensor
 
     @property
@@ -124,7 +127,7 @@ class BatchedTransformer:
 
     def layer_weights(self, index: int) -> LayerWeights:
         """Return the matrices of a layer, counted from 0, in float32."""
-        block = self.plan.blocks[index]
+        block = self.blocks[index]
 
         def matrix(names: tuple[str, ...]) -> Tensor:
             parts = [self._tensor(f"model.layers.{index}.{name}.weight") for name in names]
@@ -167,7 +170,7 @@ class BatchedTransformer:
         turns = cos.repeat(sequences, 1, 1), sin.repeat(sequences, 1, 1)
         index = torch.tensor(list(slots), device=self.plan.device) if cache is not None else None
         tapped = {}
-        for number, block in enumerate(self.plan.blocks, start=1):
+        for number, block in enumerate(self.blocks, start=1):
             queries, keys, values = block.project(x, turns)
             keys, values = (_batch(side, sequences, self.plan.factors) for side in (keys, values))
             if cache is not None:
@@ -193,7 +196,7 @@ class BatchedTransformer:
         groups = [
             _Group.of(positions, begin, cache.positions) for begin in range(0, len(tokens), GROUP)
         ]
-        for number, block in enumerate(self.plan.blocks):
+        for number, block in enumerate(self.blocks):
             queries, keys, values = block.project(x, turns)
             kept_keys, kept_values = cache.keys[number], cache.values[number]
             kept_keys[everyone, :, positions] = keys.transpose(0, 1).to(kept_keys.dtype)

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.training.answers import Prompt, answer
+from engine.training.answers import SEQUENCES, Prompt, answer
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -83,7 +83,7 @@ def converse(
     generator: torch.Generator,
     *,
     longest: int = 640,
-    sequences: int = 128,
+    sequences: int = SEQUENCES,
 ) -> Generator[Row, None, None]:
     """Yield conversations as they end.
 

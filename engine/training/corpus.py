@@ -6,19 +6,18 @@ is read too. Which rows are kept for measuring is in the file, so that no later 
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from engine.errors import DraftscopeError
 from engine.models.formats.safetensors_header import read_header
 from engine.models.formats.safetensors_reader import read_stored
+from engine.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,16 +112,8 @@ def write_corpus(corpus: Corpus, path: Path) -> None:
         "kind": torch.tensor([places[kind] for kind in corpus.kinds], dtype=torch.int32),
         "validation": torch.tensor(sorted(corpus.validation), dtype=torch.int64),
     }
-    partial = path.with_name(path.name + ".partial")
-    try:
-        save_file(tensors, partial, metadata={"kinds": json.dumps(kinds)})
-        partial.replace(path)
-    except (OSError, SafetensorError) as error:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise DraftscopeError(
-            f"{path.name} cannot be written ({error}); make room, or choose another place."
-        ) from error
+    written = save(tensors, metadata={"kinds": json.dumps(kinds)})
+    write_whole(path, written, "make room, or choose another place")
 
 
 def read_corpus(path: Path, vocabulary: int) -> Corpus:

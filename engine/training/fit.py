@@ -84,8 +84,6 @@ class Progress:
     looked_at: int = -1  # the step of the newest one
     best_step: int = 0
     best_score: float = -1.0
-    greedy: tuple[float, ...] = ()
-    overlap: tuple[float, ...] = ()
     best: dict[str, Tensor] = field(default_factory=dict)
 
 
@@ -243,7 +241,6 @@ class Fit:
         progress.looked_at = progress.step
         if best:
             progress.best_score, progress.best_step = score, progress.step
-            progress.greedy, progress.overlap = greedy, overlap
             kept = self.drafter.module.state_dict()
             progress.best = {name: value.detach().clone() for name, value in kept.items()}
         return Evaluated(progress.step, greedy, overlap, found.loss(), best)

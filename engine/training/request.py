@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from engine.drafters.names import HEAD, SMALL
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAD, SMALL = "head", "small"
 VOCABULARY = 8192  # ids that a drafter scores
 USUAL_TEXT = 200_000  # tokens of the target's own text, where nothing else is asked for
 USUAL_MINUTES = 15.0
@@ -28,6 +28,8 @@ class TrainingRequest:
         Files to train on: corpora of ids (.safetensors), else text.
     own_tokens
         How much text the target is to write itself, in tokens; 0 for none.
+    taps
+        Layers of the target that a head reads beside the last one; None for the usual ones.
     minutes, steps
         When the fitting ends: after so much time, or after so many steps if they are given.
     """
@@ -46,7 +48,7 @@ class TrainingRequest:
     layers: int = 2  # of a small model
     width: int = 384  # of a small model
     blocks: int = 1  # of a head
-    taps: tuple[int, ...] = ()  # of a head: target layers that it reads beside the last
+    taps: tuple[int, ...] | None = None  # of a head: see `taps_of`
 
     def check(self) -> None:
         """Refuse what cannot be made.
@@ -98,14 +100,26 @@ class TrainingRequest:
             raise DraftscopeError(
                 f"A head of {self.blocks} blocks cannot be made; choose 1 or more."
             )
-        rising = all(first < second for first, second in pairwise(self.taps))
-        if self.kind == HEAD and not (rising and all(tap >= 1 for tap in self.taps)):
+        taps = self.taps or ()
+        rising = all(first < second for first, second in pairwise(taps))
+        if self.kind == HEAD and not (rising and all(tap >= 1 for tap in taps)):
             raise DraftscopeError(
-                f"A head cannot read the layers {' '.join(map(str, self.taps))}; name layers from "
+                f"A head cannot read the layers {' '.join(map(str, taps))}; name layers from "
                 "1, each once and in rising order."
             )
         if not 0 <= self.seed < 1 << 63:
             raise DraftscopeError(f"The seed {self.seed} is out of range; choose one from 0.")
+
+    def taps_of(self, layers: int) -> tuple[int, ...]:
+        """Return which layers of a target of so many are read beside the last one.
+
+        Usually those after a third and two thirds of them (Li et al. 2025, "EAGLE-3").
+        """
+        if self.kind != HEAD:
+            return ()
+        if self.taps is not None:
+            return self.taps
+        return tuple(sorted({layers // 3, 2 * layers // 3} - {0}))
 
     def check_target(self, name: str, layers: int, width: int) -> None:
         """Refuse what cannot be made for a target of so many layers and this width.

@@ -1,7 +1,7 @@
 """The text of a training: what the target writes itself, corpora of ids, and the user's files.
 
-Knows a target in batches and its tokenizer; no drafter. `Writer` keeps what is written in a file
-from time to time, so that a training that ended can go on.
+Knows a target in batches and its tokenizer; no drafter. What is written is kept in a file from
+time to time, so that a training that ended can go on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.errors import DraftscopeError, short_path
+from engine.training.answers import SEQUENCES
 from engine.training.conversations import Conversation, Row, converse
 from engine.training.corpus import Corpus, joined, kept_rows, read_corpus, write_corpus
 from engine.training.events import Preparing
@@ -31,7 +32,6 @@ TEMPERATURES = (0.0, 0.0, 0.7, 1.0, 1.0)  # one of them for each conversation
 MADE_UP = 0.45  # share of conversations whose user the target makes up
 LONGEST = 384  # tokens of a row
 LIMIT = 240  # tokens of an answer
-SEQUENCES = 96  # written at once
 KEPT_EVERY = 20_000  # tokens
 
 

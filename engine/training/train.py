@@ -16,6 +16,7 @@ import torch
 
 from engine.drafters import metadata as described
 from engine.drafters.file import write_drafter
+from engine.drafters.names import HEAD
 from engine.errors import DraftscopeError, out_of_memory
 from engine.training.checkpoint import Checkpoint
 from engine.training.corpus import joined
@@ -23,7 +24,7 @@ from engine.training.events import Failed, Preparing, Saved
 from engine.training.fit import Budget, Fit, Text
 from engine.training.head_model import HeadModel
 from engine.training.opened import open_target
-from engine.training.request import HEAD, STEPS_AHEAD
+from engine.training.request import STEPS_AHEAD
 from engine.training.small_model import SmallModel, usual_shape
 from engine.training.states import compute_states, state_files
 from engine.training.text import IDS, given_text, own_text
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from engine.training.states import States
     from engine.training.trainable import Trainable
 
-LICENCE = "the target's own: its weights are the start values and its laws the teacher"
+LICENCE = "that of the target, from which it was made"
 FEWEST_TOKENS = 2_000  # of text: below that there is nothing to learn and nothing to measure on
 _START_TOKENS = 20_000  # of the corpus, that start values are taken from
 _PREFIX = 64  # ids at a row's beginning that are compared with those of others
@@ -89,6 +90,7 @@ class _Training:
         self._request = request
         self._reins = reins
         self._kept = Checkpoint.beside(request.out)
+        self._taps: tuple[int, ...] = ()  # known once the target is
 
     def events(self) -> Iterator[TrainingEvent]:
         request = self._request
@@ -97,6 +99,7 @@ class _Training:
         target = open_target(request.target, request.device)
         config = target.model.config
         request.check_target(target.name, config.layers, config.width)
+        self._taps = request.taps_of(config.layers)
         given = given_text(target, request.corpora)
         self._kept.begin(self._asked(target), request.resume)
         if request.own_tokens:
@@ -106,7 +109,7 @@ class _Training:
             given += given_text(target, (self._kept.text,) if self._kept.text.is_file() else ())
         self._go_on()
         corpus = _enough(given)
-        width = config.width * (1 + len(request.taps))
+        width = config.width * (1 + len(self._taps))
         states = state_files(self._kept.states, corpus.tokens.numel(), width)
         yield from self._states(target, corpus, states)
         self._go_on()
@@ -119,7 +122,7 @@ class _Training:
         lengths, total = corpus.lengths(), corpus.tokens.numel()
         before = seen = total - sum(lengths[row] for row in rows)
         begin, said = time.monotonic(), 0.0
-        for batch in compute_states(target.model, corpus, rows, self._request.taps, states):
+        for batch in compute_states(target.model, corpus, rows, self._taps, states):
             self._kept.finish_rows(batch)
             seen += sum(lengths[row] for row in batch)
             now = time.monotonic()
@@ -134,7 +137,7 @@ class _Training:
         ids = commonest(corpus.tokens, states.choices, vocabulary, request.vocabulary)
         text = Text(corpus, states, _shared_prefix(corpus))
         _check_lengths(text)
-        drafter = _made(request, target, corpus)
+        drafter = _made(request, target, corpus, self._taps)
         fit = Fit(
             drafter,
             Scored(target.model, ids),
@@ -188,7 +191,11 @@ class _Training:
         free = {"out", "resume", "minutes", "steps", "device", "target", "corpora"}
         asked = {name: value for name, value in asdict(self._request).items() if name not in free}
         corpora = [(path.name, _digest(path)) for path in self._request.corpora]
-        return {**asked, "corpora": corpora, "target": target.fingerprint.weights}
+        return {
+            **asked,
+            "corpora": corpora,
+            "target": target.fingerprint.weights,
+        }
 
     def _held(self) -> bool:
         """Wait while the training is paused; return whether it is to end."""
@@ -202,11 +209,13 @@ class _Training:
             )
 
 
-def _made(request: TrainingRequest, target: OpenedTarget, corpus: Corpus) -> Trainable:
+def _made(
+    request: TrainingRequest, target: OpenedTarget, corpus: Corpus, taps: tuple[int, ...]
+) -> Trainable:
     """Return the drafter with its start values."""
     if request.kind == HEAD:
         inner = target.model.config.mlp_width
-        head = HeadModel(target.model, described.HeadShape(request.blocks, inner, request.taps))
+        head = HeadModel(target.model, described.HeadShape(request.blocks, inner, taps))
         head.start(_some_rows(corpus, target.device))
         return head
     small = SmallModel(target.model, usual_shape(request.layers, request.width))

@@ -8,25 +8,20 @@ Knows products and layers; no batch.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import functional
 
-from engine.models.blocks import BlockStack
 from engine.models.plans.eager import EagerPlan
 from engine.models.plans.product import Product
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from torch import Tensor
 
-    from engine.models.blocks import Block
-    from engine.models.plans.protocol import Linear, Stack
-    from engine.models.rotary import Rotary
+    from engine.models.plans.protocol import Linear
 
 GAIN = 1.3  # how much faster bfloat16 has to be to be worth its rounding
 
@@ -37,8 +32,6 @@ class BatchedPlan(EagerPlan):
 
     name: str = "batched"
     factors: torch.dtype = torch.float32  # what is multiplied
-    blocks: list[Block] = field(default_factory=list)  # of the model built under the plan
-    rotary: Rotary | None = None
 
     @classmethod
     def on(cls, device: torch.device) -> BatchedPlan:
@@ -59,11 +52,6 @@ class BatchedPlan(EagerPlan):
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float32."""
         return weight.to(device=self.device, dtype=self.dtype)
-
-    def stack(self, blocks: Sequence[Block], rotary: Rotary) -> Stack:
-        """Keep the layers for whoever runs them in batches."""
-        self.blocks, self.rotary = list(blocks), rotary
-        return BlockStack(blocks, rotary)
 
 
 @cache

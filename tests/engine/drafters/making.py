@@ -10,8 +10,6 @@ from engine.check.context import law_after
 from engine.drafters.file import write_drafter
 from engine.drafters.layout import head_shapes, small_shapes
 from engine.drafters.metadata import (
-    HEAD,
-    SMALL,
     DrafterMetadata,
     HeadShape,
     HeldOut,
@@ -19,6 +17,7 @@ from engine.drafters.metadata import (
     SmallShape,
     Trained,
 )
+from engine.drafters.names import HEAD, SMALL
 from engine.drafters.trained import make_trained
 from engine.models.fingerprint import Fingerprint
 from engine.sampling import Sampling

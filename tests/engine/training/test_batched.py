@@ -139,7 +139,7 @@ def test_scored_rows_and_layers_are_the_files_own(
     ids = [3, 99, 257]
     assert torch.equal(batched.scored(ids), ours.transformer.head_rows(ids))
     weights, x = batched.layer_weights(1), torch.randn(5, ours.transformer.config.width)
-    block = batched.plan.blocks[1]
+    block = batched.blocks[1]
     bias = block.down(torch.zeros(1, weights.down.shape[1]))
     inner = torch.randn(5, weights.down.shape[1])
     assert torch.allclose(block.down(inner) - bias, inner @ weights.down.T, atol=1e-4)

@@ -71,3 +71,21 @@ def test_what_does_not_fit_the_target_is_refused(changes: dict[str, Any], words:
 def test_what_fits_the_target_is_not_refused() -> None:
     replace(GOOD, kind="small", width=64, blocks=9).check_target("toy", 4, 64)
     replace(GOOD, taps=(1, 3), blocks=3).check_target("toy", 4, 64)
+
+
+@pytest.mark.parametrize(
+    ("asked", "layers", "read"),
+    [
+        ({}, 30, (10, 20)),
+        ({}, 2, (1,)),
+        ({}, 1, ()),
+        ({"taps": ()}, 30, ()),
+        ({"taps": (4,)}, 30, (4,)),
+        ({"kind": "small"}, 30, ()),
+        ({"kind": "small", "taps": (4,)}, 30, ()),
+    ],
+)
+def test_a_head_reads_a_third_and_two_thirds_unless_told(
+    asked: dict[str, object], layers: int, read: tuple[int, ...]
+) -> None:
+    assert replace(GOOD, **asked).taps_of(layers) == read

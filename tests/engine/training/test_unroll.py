@@ -112,7 +112,7 @@ def test_a_drafts_step_sees_slots_up_to_its_start_and_its_own() -> None:
 
 def test_a_block_in_training_is_the_familys_own(deep: OpenedTarget) -> None:
     # with the target's layer for weights it computes what that layer does
-    config, block = deep.model.config, deep.model.plan.blocks[2]
+    config, block = deep.model.config, deep.model.blocks[2]
     sizes = BlockShape(32, config.heads, config.kv_heads, config.head_dim, config.mlp_width, 1e-5)
     learned, weights = TrainedBlock(sizes, torch.float32), deep.model.layer_weights(2)
     with torch.no_grad():

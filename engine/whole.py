@@ -1,4 +1,4 @@
-"""Puts a whole file in its place, or leaves what was there. Knows no format."""
+"""Puts a whole file in its place, or leaves what was there. Knows no format; loads no torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, advice: str) -> None:
     """Write `data` beside `path`, then put it in its place in one move.
+
+    `advice` ends the sentence about a file that cannot be written: what to do then.
 
     Raises
     ------
@@ -32,9 +34,7 @@ def write_whole(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         reason = fault.strerror or str(fault)
-        raise DraftscopeError(
-            f"{path} cannot be written ({reason}): choose another place for the export."
-        ) from fault
+        raise DraftscopeError(f"{path.name} cannot be written ({reason}): {advice}.") from fault
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
