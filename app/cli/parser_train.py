@@ -67,6 +67,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many ids are scored, the commonest ones (default: %(default)s)",
     )
+    parser.add_argument(
+        "--from",
+        dest="begin",
+        metavar="DRAFTER",
+        help="a trained drafter of the same sizes to go on from: a file, or a name as --drafter "
+        "takes it",
+    )
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument(
         "--minutes",

@@ -113,6 +113,7 @@ def asked_for(options: argparse.Namespace) -> TrainingRequest:
         layers=getattr(options, "layers", usual.layers),
         width=getattr(options, "width", usual.width),
         blocks=getattr(options, "blocks", usual.blocks),
+        begin=options.begin,
         taps=None if getattr(options, "taps", None) is None else tuple(options.taps),
     )
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.repetition import repeated, where_repeated
-from engine.training.batched import STEP, BatchCache
+from engine.training.attention import STEP
+from engine.training.batched import BatchCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

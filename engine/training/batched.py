@@ -15,6 +15,7 @@ from torch.nn import functional
 from engine.models.blocks import BlockStack
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
+from engine.training.attention import attention_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from engine.models.blocks import Block
     from engine.models.config import ModelConfig
     from engine.models.formats.weights import Checkpoint
-
-STEP = 32  # positions: attention reads a cache up to the next multiple of it
-GROUP = 16  # sequences that attend together
 
 
 class BatchCache:
@@ -84,6 +82,7 @@ class BatchedTransformer:
         self.plan = plan
         self.blocks = stack.blocks
         self._rotary = stack.rotary
+        self._attention = attention_of(plan.device, plan.factors)
         self._read_tensor = tensor
 
     @property
@@ -185,64 +184,20 @@ class BatchedTransformer:
 
     @torch.inference_mode()
     def step(self, tokens: Tensor, positions: Tensor, cache: BatchCache) -> Tensor:
-        """Run one more token of each sequence of a cache; [B, D] from [B] ids and [B] places.
-
-        Neighbours attend together: it is quickest where they stand at like places.
-        """
+        """Run one more token of each sequence of a cache; [B, D] from [B] ids and [B] places."""
         x = self.transformer.embed(tokens)
         cos, sin = self._rotary.tables(int(positions.max()) + 1)
         turns = cos[positions], sin[positions]
         everyone = torch.arange(len(tokens), device=self.plan.device)
-        groups = [
-            _Group.of(positions, begin, cache.positions) for begin in range(0, len(tokens), GROUP)
-        ]
+        seeing = self._attention(positions, cache.positions)
         for number, block in enumerate(self.blocks):
             queries, keys, values = block.project(x, turns)
             kept_keys, kept_values = cache.keys[number], cache.values[number]
             kept_keys[everyone, :, positions] = keys.transpose(0, 1).to(kept_keys.dtype)
             kept_values[everyone, :, positions] = values.transpose(0, 1).to(kept_values.dtype)
-            grouped = queries.view(len(tokens), block.kv_heads, -1, block.head_dim)
-            grouped = grouped.to(kept_keys.dtype)
-            mixed = torch.cat(
-                [
-                    functional.scaled_dot_product_attention(
-                        grouped[group.rows],
-                        kept_keys[group.rows, :, : group.reach],
-                        kept_values[group.rows, :, : group.reach],
-                        attn_mask=group.mask(block.window, kept_keys.dtype),
-                    )
-                    for group in groups
-                ]
-            )
-            x = block.finish(x, mixed.reshape(len(tokens), -1).to(x.dtype))
+            mixed = seeing.attend(queries, kept_keys, kept_values, block.window)
+            x = block.finish(x, mixed)
         return x
-
-
-@dataclass
-class _Group:
-    """Neighbours in a cache, which attend together as far as the longest of them reaches."""
-
-    rows: slice
-    reach: int  # positions that are read
-    positions: Tensor  # [n], where each one stands
-    masks: dict[int | None, Tensor]
-
-    @classmethod
-    def of(cls, positions: Tensor, begin: int, room: int) -> _Group:
-        some = positions[begin : begin + GROUP]
-        reach = min(room, -(-(int(some.max()) + 1) // STEP) * STEP)
-        return cls(slice(begin, begin + GROUP), reach, some, {})
-
-    def mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
-        """[n, 1, 1, reach], 0 or -inf."""
-        if window not in self.masks:
-            place = torch.arange(self.reach, device=self.positions.device)
-            hidden = place[None, :] > self.positions[:, None]
-            if window is not None:
-                hidden |= place[None, :] <= self.positions[:, None] - window
-            mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
-            self.masks[window] = mask.masked_fill_(hidden, float("-inf"))[:, None, None]
-        return self.masks[window]
 
 
 def _batch(rows: Tensor, sequences: int, dtype: torch.dtype) -> Tensor:

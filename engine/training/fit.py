@@ -5,6 +5,7 @@ Knows batches, a loss and an optimiser; no text, no target's file and no drafter
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from dataclasses import dataclass, field
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
 PLACES = 4096  # of a batch, padding included
 LATER = 0.8  # weight of a step beside the one before it
-HARDNESS = 0.1  # share of the loss that asks for the target's argmax
+HARDNESS = 0.1  # share of the cross-entropy that asks for the target's argmax
+SHARPNESS = 3.0  # the cross-entropy's share of the loss is exp(-SHARPNESS * overlap)
+SMOOTH = 0.9  # share of what is known in what is known after one more step
+FURTHER = (0.55, 0.75)  # shares of a training at which drafts are unrolled one step further
 POSITIONS = 4  # of a draft that are measured
 MEASURED_TOKENS = 12_000  # of the rows kept for measuring, while training goes on
 EVALUATIONS = 10  # in all
@@ -84,6 +88,7 @@ class Progress:
     looked_at: int = -1  # the step of the newest one
     best_step: int = 0
     best_score: float = -1.0
+    overlap: list[float] = field(default_factory=list)  # of late, by step of the draft
     best: dict[str, Tensor] = field(default_factory=dict)
 
 
@@ -182,7 +187,7 @@ class Fit:
         return self._budget.share(self.progress.step, self.progress.seconds)
 
     def _step(self) -> float:
-        """Fit to one batch; return the loss of the draft's first position, in nats."""
+        """Fit to one batch; return the cross-entropy of the draft's first position, in nats."""
         batch = self._batch()
         target = self._scored.normed(batch.hidden)
         columns = self._scored.columns[batch.choices]
@@ -192,7 +197,7 @@ class Fit:
             ahead = step.offset
             told = batch.counted[:, ahead:]
             rows = step.rows[:, : told.shape[1]][told]
-            loss: Tensor = LawLoss.apply(  # type: ignore[no-untyped-call]  # torch's own
+            loss, crossed, overlap = LawLoss.apply(  # type: ignore[no-untyped-call]  # torch's own
                 rows,
                 target[:, ahead:][told],
                 self._scored.table,
@@ -200,21 +205,33 @@ class Fit:
                 columns[:, ahead:][told],
                 rows.new_full((len(rows),), 1.0 / max(1, len(rows))),
                 HARDNESS,
+                math.exp(-SHARPNESS * self._known_overlap(index)),
             )
+            self._know_overlap(index, float(overlap))
             total = total + LATER**index * loss
-            first = float(loss.detach()) if index == 0 else first
+            first = float(crossed) if index == 0 else first
         total.backward()  # type: ignore[no-untyped-call]  # torch's own
         self._optimiser.step(min(1.0, self._share()))
         self.progress.step += 1
         self.progress.tokens += int(batch.counted.sum())
         return first
 
+    def _known_overlap(self, index: int) -> float:
+        """Return the overlap of a step of the draft of late; none before it was first made."""
+        known = self.progress.overlap
+        return known[index] if index < len(known) else 0.0
+
+    def _know_overlap(self, index: int, overlap: float) -> None:
+        known = self.progress.overlap
+        if index == len(known):
+            known.append(overlap)
+        else:
+            known[index] = SMOOTH * known[index] + (1.0 - SMOOTH) * overlap
+
     def _steps_now(self) -> int:
         """Unroll further as training goes on: later steps need a first one that is worth it."""
         share = self._share()
-        if share < 0.3 or self._unroll == 1:
-            return 1
-        return min(self._unroll, 2) if share < 0.5 else self._unroll
+        return min(self._unroll, 1 + sum(share >= begin for begin in FURTHER))
 
     def _batch(self) -> Batch:
         if not self._waiting:

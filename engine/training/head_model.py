@@ -14,17 +14,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.drafters.layout import VOCABULARY
 from engine.models.rotary import Rotary
 from engine.training.blocks import BlockShape, Matrix, Memory, Norm, TrainedBlock, draft_mask
 from engine.training.least_squares import LeastSquares
 from engine.training.trainable import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from engine.drafters.metadata import HeadShape
     from engine.training.batch import Batch
     from engine.training.batched import BatchedTransformer
+
+_SCALED = {"fuse.weight", "own.weight"}  # a file's are those that are trained, times `scale`
 
 
 class HeadModel(nn.Module):
@@ -107,6 +110,17 @@ class HeadModel(nn.Module):
         if self.own is not None:
             self.own.weight.copy_(own.answer())
 
+    @torch.no_grad()
+    def take(self, tensors: Mapping[str, Tensor]) -> None:
+        """Set the start values to those of a drafter's file of this shape.
+
+        After `start`, which finds the size of the rows that the blocks are given.
+        """
+        found = {name: value.float() for name, value in tensors.items() if name != VOCABULARY}
+        for name in found.keys() & _SCALED:
+            found[name] = found[name] / self.scale.cpu()
+        self.load_state_dict({**found, "scale": self.scale})
+
     def _copy(self, block: TrainedBlock, layer: int) -> None:
         """Take the target's own layer, as far as the sizes agree."""
         weights = self._target.layer_weights(layer)
@@ -167,6 +181,6 @@ class HeadModel(nn.Module):
         """Return the weights by their names in a drafter's file."""
         found = {name: value.detach() for name, value in self.state_dict().items()}
         scale = found.pop("scale")
-        for name in found.keys() & {"fuse.weight", "own.weight"}:
+        for name in found.keys() & _SCALED:
             found[name] = found[name] * scale
         return found

@@ -19,11 +19,13 @@ ROWS = 512  # at a time
 
 
 class LawLoss(torch.autograd.Function):
-    """Cross-entropy of a drafter's law to the target's, restricted to the ids that are scored.
+    """A drafter's distance to the target's law, restricted to the ids that are scored.
 
-    The gradient is that of sum(weight * -sum(wanted * log q_draft)), where `wanted` holds the
-    target's probabilities of the scored ids, which add up to less than 1 where it has mass
-    elsewhere: such a row counts less, as nothing that the drafter does could win that mass.
+    Of two parts: the cross-entropy, -sum(wanted * log q_draft), where `wanted` holds the target's
+    probabilities of the scored ids, which add up to less than 1 where it has mass elsewhere (such a
+    row counts less, as nothing that the drafter does could win that mass); and what is rejected, 1
+    - sum(min(p_target, q_draft)). The second is what a drafter is for, but has no slope where
+    nothing overlaps yet (Samarin et al. 2026, "LK losses"): mix them by `mixing`.
     """
 
     @staticmethod
@@ -36,8 +38,11 @@ class LawLoss(torch.autograd.Function):
         choices: Tensor,
         weights: Tensor,
         hardness: float,
-    ) -> Tensor:
-        """Return the weighted sum.
+        mixing: float,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the weighted sums: of the mixed loss, of the cross-entropy and of the overlap.
+
+        Only the first has a gradient.
 
         Parameters
         ----------
@@ -54,29 +59,41 @@ class LawLoss(torch.autograd.Function):
         weights
             [n], of each row in the sum.
         hardness
-            Share of the loss that asks for the argmax; the rest asks for the law.
+            Share of the cross-entropy that asks for the argmax; the rest asks for the law.
+        mixing
+            Share of the cross-entropy in the loss, from 0 to 1.
         """
-        total = rows.new_zeros(())
+        crossed, overlapped = rows.new_zeros(()), rows.new_zeros(())
         gradient = torch.empty_like(rows)
         for begin in range(0, rows.shape[0], ROWS):
             span = slice(begin, begin + ROWS)
+            weight = weights[span, None]
             logits = functional.linear(rows[span].to(table.dtype), table)
             log_law = logits.float().log_softmax(dim=-1)
-            wanted = functional.linear(target_rows[span].to(table.dtype), table)
-            wanted = wanted.float().sub_(normalisers[span, None]).exp_().mul_(1.0 - hardness)
+            law = functional.linear(target_rows[span].to(table.dtype), table)
+            law = law.float().sub_(normalisers[span, None]).exp_()
+            wanted = law * (1.0 - hardness)
             chosen = choices[span]
             hard = (chosen >= 0).float() * hardness
             wanted.scatter_add_(1, chosen.clamp(min=0)[:, None], hard[:, None])
-            wanted *= weights[span, None]
-            total -= (wanted * log_law).sum()
-            mass = wanted.sum(dim=-1, keepdim=True)
-            slope = log_law.exp_().mul_(mass).sub_(wanted).to(table.dtype)
-            gradient[span] = (slope @ table).to(rows.dtype)
+            crossed -= (weight * wanted * log_law).sum()
+            draft = log_law.exp_()
+            below = draft < law
+            overlapped += (weight * torch.minimum(draft, law)).sum()
+            slope = torch.zeros_like(draft)
+            if mixing > 0.0:
+                slope += mixing * (wanted.sum(dim=-1, keepdim=True) * draft - wanted)
+            if mixing < 1.0:
+                won = (draft * below).sum(dim=-1, keepdim=True)
+                slope += (1.0 - mixing) * draft * (won - below.float())
+            gradient[span] = ((slope * weight).to(table.dtype) @ table).to(rows.dtype)
+        total = mixing * crossed + (1.0 - mixing) * (weights.sum() - overlapped)
         ctx.save_for_backward(gradient)
-        return total
+        ctx.mark_non_differentiable(crossed, overlapped)
+        return total, crossed, overlapped
 
     @staticmethod
-    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *scales: Tensor) -> tuple[Tensor | None, ...]:
         """Scale what the forward pass has made."""
         (gradient,) = ctx.saved_tensors
-        return gradient * scale, None, None, None, None, None, None
+        return gradient * scales[0], None, None, None, None, None, None, None

@@ -29,7 +29,11 @@ class TrainingRequest:
     own_tokens
         How much text the target is to write itself, in tokens; 0 for none.
     taps
-        Layers of the target that a head reads beside the last one; None for the usual ones.
+        Layers of the target that a head reads beside the last one; None for the usual ones, or for
+        those of `begin`.
+    begin
+        A trained drafter of the same sizes, as `find_drafter` takes it, whose weights are the
+        start values.
     minutes, steps
         When the fitting ends: after so much time, or after so many steps if they are given.
     """
@@ -49,6 +53,7 @@ class TrainingRequest:
     width: int = 384  # of a small model
     blocks: int = 1  # of a head
     taps: tuple[int, ...] | None = None  # of a head: see `taps_of`
+    begin: str | None = None
 
     def check(self) -> None:
         """Refuse what cannot be made.

@@ -13,13 +13,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from engine.drafters.layout import VOCABULARY
 from engine.drafters.metadata import SmallShape
 from engine.models.rotary import Rotary
 from engine.training.blocks import BlockShape, Matrix, Memory, Norm, TrainedBlock
 from engine.training.trainable import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from torch import Tensor
 
@@ -86,6 +87,11 @@ class SmallModel(nn.Module):
             assert isinstance(block, TrainedBlock)
             for part in (block.attention.output, block.mlp.down):
                 part.weight.mul_(1 / math.sqrt(2 * len(self.blocks)))
+
+    def take(self, tensors: Mapping[str, Tensor]) -> None:
+        """Set the start values to those of a drafter's file of this shape."""
+        found = {name: value.float() for name, value in tensors.items() if name != VOCABULARY}
+        self.load_state_dict(found)
 
     def unroll(self, batch: Batch, steps: int) -> Iterator[Step]:
         """Yield one step: fed with the text, every place of a draft is like its first."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from engine.drafters import metadata as described
-from engine.drafters.file import write_drafter
+from engine.drafters.file import read_drafter, write_drafter
 from engine.drafters.names import HEAD
+from engine.drafters.registry import find_drafter
 from engine.errors import DraftscopeError, out_of_memory
 from engine.training.checkpoint import Checkpoint
 from engine.training.corpus import joined
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from engine.drafters.file import DrafterFile
+    from engine.models.config import ModelConfig
     from engine.training.corpus import Corpus
     from engine.training.events import TrainingEvent
     from engine.training.opened import OpenedTarget
@@ -90,6 +93,7 @@ class _Training:
         self._request = request
         self._reins = reins
         self._kept = Checkpoint.beside(request.out)
+        self._begin: DrafterFile | None = None  # whose weights are gone on from
         self._taps: tuple[int, ...] = ()  # known once the target is
 
     def events(self) -> Iterator[TrainingEvent]:
@@ -99,7 +103,12 @@ class _Training:
         target = open_target(request.target, request.device)
         config = target.model.config
         request.check_target(target.name, config.layers, config.width)
+        self._begin = _begun(request, target)
+        shape = None if self._begin is None else self._begin.metadata.shape
         self._taps = request.taps_of(config.layers)
+        if request.taps is None and isinstance(shape, described.HeadShape):
+            self._taps = shape.taps
+        _check_alike(request, self._taps, config, self._begin)
         given = given_text(target, request.corpora)
         self._kept.begin(self._asked(target), request.resume)
         if request.own_tokens:
@@ -138,6 +147,8 @@ class _Training:
         text = Text(corpus, states, _shared_prefix(corpus))
         _check_lengths(text)
         drafter = _made(request, target, corpus, self._taps)
+        if self._begin is not None:
+            drafter.take(self._begin.tensors)
         fit = Fit(
             drafter,
             Scored(target.model, ids),
@@ -194,6 +205,7 @@ class _Training:
         return {
             **asked,
             "corpora": corpora,
+            "begin": None if self._begin is None else _digest(self._begin.header.path),
             "target": target.fingerprint.weights,
         }
 
@@ -213,14 +225,44 @@ def _made(
     request: TrainingRequest, target: OpenedTarget, corpus: Corpus, taps: tuple[int, ...]
 ) -> Trainable:
     """Return the drafter with its start values."""
-    if request.kind == HEAD:
-        inner = target.model.config.mlp_width
-        head = HeadModel(target.model, described.HeadShape(request.blocks, inner, taps))
+    shape = _shape(request, taps, target.model.config)
+    if isinstance(shape, described.HeadShape):
+        head = HeadModel(target.model, shape)
         head.start(_some_rows(corpus, target.device))
         return head
-    small = SmallModel(target.model, usual_shape(request.layers, request.width))
+    small = SmallModel(target.model, shape)
     small.start(corpus.tokens[:_START_TOKENS].long().to(target.device))
     return small
+
+
+def _shape(request: TrainingRequest, taps: tuple[int, ...], config: ModelConfig) -> described.Shape:
+    """Return the sizes of what is asked for."""
+    if request.kind == HEAD:
+        return described.HeadShape(request.blocks, config.mlp_width, taps)
+    return usual_shape(request.layers, request.width)
+
+
+def _begun(request: TrainingRequest, target: OpenedTarget) -> DrafterFile | None:
+    """Read the drafter to go on from; refuse one that is damaged or of another target."""
+    if request.begin is None:
+        return None
+    file = read_drafter(find_drafter(request.begin))
+    file.header.check_target(target.fingerprint, target.name)
+    return file
+
+
+def _check_alike(
+    request: TrainingRequest,
+    taps: tuple[int, ...],
+    config: ModelConfig,
+    begin: DrafterFile | None,
+) -> None:
+    """Refuse to go on from a drafter of other sizes than are asked for."""
+    if begin is not None and begin.metadata.shape != _shape(request, taps, config):
+        raise DraftscopeError(
+            f"{begin.name} is a drafter of another kind or size than is asked for; ask for the "
+            "same, or leave --from out to begin anew."
+        )
 
 
 def _enough(given: Sequence[Corpus]) -> Corpus:

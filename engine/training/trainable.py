@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from torch import Tensor, nn
 
@@ -33,6 +33,10 @@ class Trainable(Protocol):
     @property
     def module(self) -> nn.Module:
         """Its weights."""
+        ...
+
+    def take(self, tensors: Mapping[str, Tensor]) -> None:
+        """Set the start values to those of a drafter's file of this shape."""
         ...
 
     def unroll(self, batch: Batch, steps: int) -> Iterator[Step]:

@@ -26,11 +26,12 @@ inline void turn(const float* x, const float* cosines, const float* sines, int64
   if (to != x) std::memcpy(to + dim, x + dim, (head_dim - dim) * sizeof(float));
 }
 
-// The vector at `from`, of which only `count` floats are there; the others are zero.
-inline Lanes load_some(const float* from, int64_t count) {
+// The vector at `from`, of which only `count` numbers are there; the others are zero.
+template <class Kept>
+inline Lanes load_some(const Kept* from, int64_t count) {
   if (count >= LANES) return load(from);
-  float kept[LANES] = {};
-  std::memcpy(kept, from, count * sizeof(float));
+  Kept kept[LANES] = {};
+  std::memcpy(kept, from, count * sizeof(Kept));
   return load(kept);
 }
 
@@ -50,16 +51,18 @@ struct Heads {
   const int64_t dim;
 
   int64_t vectors() const { return W ? W : (dim + LANES - 1) / LANES; }
-  Lanes at(const float* head, int64_t vector) const {
+  template <class Kept>
+  Lanes at(const Kept* head, int64_t vector) const {
     if (W) return load(head + vector * LANES);
     return load_some(head + vector * LANES, dim - vector * LANES);
   }
 
   // Scores of a query against keys [begin, end), from scores[begin] on; up to 3 more are written.
-  void score(const float* query, const float* keys, int64_t begin, int64_t end,
+  template <class Kept>
+  void score(const float* query, const Kept* keys, int64_t begin, int64_t end,
              float* scores) const {
     for (int64_t at_key = begin; at_key < end; at_key += 4) {
-      const float* key[4];
+      const Kept* key[4];
       for (int i = 0; i < 4; i++) key[i] = keys + std::min(at_key + i, end - 1) * dim;
       Lanes dot[4] = {};
       for (int64_t vector = 0; vector < vectors(); vector++) {
@@ -71,7 +74,8 @@ struct Heads {
   }
 
   // Add values [begin, end) times their weights, even and odd positions of the block apart.
-  void mix(const float* weights, const float* values, int64_t begin, int64_t end,
+  template <class Kept>
+  void mix(const float* weights, const Kept* values, int64_t begin, int64_t end,
            float* mixed) const {
     constexpr int MOST = W ? W : 4;
     for (int64_t first = 0; first < vectors(); first += MOST) {
@@ -118,9 +122,9 @@ inline void weigh(float* scores, const Query& query, float scale) {
 }
 
 // Queries over one block; `scores` holds QUERIES * (SEEN_AT_ONCE + LANES) floats.
-template <int W>
-void attend(const Heads<W> heads, const Query* queries, int64_t count, const float* keys,
-            const float* values, float* scores) {
+template <int W, class Kept>
+void attend(const Heads<W> heads, const Query* queries, int64_t count, const Kept* keys,
+            const Kept* values, float* scores) {
   constexpr int64_t STRIDE = SEEN_AT_ONCE + LANES;
   const float scale = 1.0f / std::sqrt((float)heads.dim);
   for (int64_t near = 0; near < SEEN_AT_ONCE; near += NEAR)
@@ -137,8 +141,9 @@ void attend(const Heads<W> heads, const Query* queries, int64_t count, const flo
                 std::min(queries[i].end, near + NEAR), queries[i].part + LANES);
 }
 
-void attend_any(int64_t head_dim, const Query* queries, int64_t count, const float* keys,
-                const float* values, float* scores) {
+template <class Kept>
+void attend_any(int64_t head_dim, const Query* queries, int64_t count, const Kept* keys,
+                const Kept* values, float* scores) {
   if (head_dim == 4 * LANES) return attend<4>({head_dim}, queries, count, keys, values, scores);
   if (head_dim == 8 * LANES) return attend<8>({head_dim}, queries, count, keys, values, scores);
   attend<0>({head_dim}, queries, count, keys, values, scores);

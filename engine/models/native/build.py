@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SOURCES = (
-    *("pass.cpp", "layers.h", "ends.h", "laws.h"),
+    *("pass.cpp", "layers.h", "ends.h", "laws.h", "many.h"),
     *("attention.h", "product.h", "team.h", "rows.h", "lanes.h"),
 )
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fopenmp", "-w")

@@ -29,6 +29,21 @@ inline Lanes load(const float* from) {
   return value;
 }
 
+// A number kept in half the room: the upper half of a float32.
+struct Brain {
+  uint16_t bits;
+};
+
+inline Lanes load(const Brain* from) {
+#if defined(__AVX512F__)
+  const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)from));
+  return (Lanes)_mm512_slli_epi32(wide, 16);
+#else
+  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)from));
+  return (Lanes)_mm256_slli_epi32(wide, 16);
+#endif
+}
+
 inline void put_lanes(float* to, Lanes value) { std::memcpy(to, &value, sizeof value); }
 
 inline Lanes widen(const uint16_t* from) {

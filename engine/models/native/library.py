@@ -126,6 +126,24 @@ class Ends(Structure):
     ]
 
 
+class Many(Structure):
+    """One new row of each of many sequences, and their keys and values."""
+
+    _fields_: ClassVar = [
+        ("sequences", c_int64),
+        ("heads", c_int64),
+        ("kv_heads", c_int64),
+        ("head_dim", c_int64),
+        ("room", c_int64),
+        ("window", c_int64),
+        ("queries", c_void_p),
+        ("keys", c_void_p),
+        ("values", c_void_p),
+        ("places", c_void_p),
+        ("mixed", c_void_p),
+    ]
+
+
 class Whole(NamedTuple):
     """Both ends of one pass, for `Library.run`."""
 
@@ -164,6 +182,8 @@ class Library:
             *(POINTER(Entrance), POINTER(Exit), POINTER(Ends), c_void_p, c_int),
         ]
         library.draftscope_run.restype = None
+        library.draftscope_attend.argtypes = [POINTER(Many), c_int, c_int]
+        library.draftscope_attend.restype = None
         library.draftscope_product.argtypes = [
             *(POINTER(Weights), c_void_p, c_int64, c_void_p, c_float, c_void_p, c_void_p, c_int),
         ]
@@ -224,6 +244,10 @@ class Library:
             *((None, None, None) if whole is None else whole),
             *(scratch, threads),
         )
+
+    def attend(self, many: Many, *, half: bool, threads: int) -> None:
+        """Attend from a row of each sequence; `half` says that keys and values are bfloat16."""
+        self._library.draftscope_attend(byref(many), half, threads)
 
     def product(
         self,

@@ -9,6 +9,7 @@
 #include "ends.h"
 #include "laws.h"
 #include "layers.h"
+#include "many.h"
 #include "rows.h"
 
 extern "C" {
@@ -44,6 +45,21 @@ int64_t draftscope_scratch(const Shape* shape, int64_t n, int64_t first, int64_t
   const int64_t heads = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
   return n * (heads + 2 * shape->mlp_width) + all_parts(*shape, n, first) +
          threads * own_floats(*shape, n, widest);
+}
+
+// Attend from one row of each of many sequences; `half`: keys and values take half the room.
+void draftscope_attend(const Many* many, int half, int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    Desk desk;
+#pragma omp for schedule(dynamic)
+    for (int64_t item = 0; item < many->sequences * many->kv_heads; item++) {
+      if (half)
+        attend_one<Brain>(*many, item, desk);
+      else
+        attend_one<float>(*many, item, desk);
+    }
+  }
 }
 
 // Run `count` layers, from number `begin` on, on rows in place; the same numbers in the store. With

@@ -231,7 +231,7 @@ def test_later_steps_come_in_as_training_goes_on(toy: OpenedTarget, text: Text) 
 
     fit.drafter.unroll = watched  # type: ignore[method-assign]  # a spy
     run(fit)
-    assert unrolled == [1, 1, 1, 2, 2, 3, 3, 3, 3, 3]
+    assert unrolled == [1, 1, 1, 1, 1, 1, 2, 2, 3, 3]
 
 
 def test_rows_kept_for_measuring_are_never_trained_on(

@@ -15,10 +15,11 @@ from engine.training import fit
 from engine.training import train as module
 from engine.training.corpus import read_corpus, write_corpus
 from engine.training.events import Evaluated, Failed, Preparing, Saved, Stepped
+from engine.training.fit import Fit
 from engine.training.request import TrainingRequest
 from engine.training.train import train
 from tests.engine.decoding import decode
-from tests.engine.training.toys import FreeReins, toy_corpus
+from tests.engine.training.toys import FreeReins, toy_corpus, write_toy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +86,69 @@ def kinds(events: list[TrainingEvent]) -> list[str]:
         event.what if isinstance(event, Preparing) else type(event).__name__ for event in events
     ]
     return [what for place, what in enumerate(said) if place == 0 or said[place - 1] != what]
+
+
+def no_step(fit: Fit) -> float:
+    """Stand for a step, and leave the weights as they are."""
+    fit.progress.step += 1
+    return 0.0
+
+
+@pytest.mark.parametrize("kind", ["small", "head"])
+def test_a_training_goes_on_from_a_drafter(
+    ids: TrainingRequest, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = replace(ids, kind=kind, taps=(1,), steps=40)
+    made(asked)
+    first = read_drafter(asked.out)
+    started: list[Evaluated] = []
+    again = replace(asked, out=asked.out.with_name("again.safetensors"), steps=1, taps=None)
+    for begin in (None, str(asked.out)):
+        events = made(replace(again, begin=begin))
+        assert isinstance(events[-1], Saved)
+        started.append(next(event for event in events if isinstance(event, Evaluated)))
+    fresh, gone_on = started
+    assert gone_on.step == 0
+    assert gone_on.overlap[0] > fresh.overlap[0] + 0.02
+    monkeypatch.setattr(fit, "MEASURED_TOKENS", 1 << 30)
+    monkeypatch.setattr(Fit, "_step", no_step)
+    same = made(replace(again, begin=str(asked.out)))[-1]
+    assert isinstance(same, Saved)
+    assert same.overlap == pytest.approx(first.metadata.held_out.overlap, abs=2e-3)
+    second = read_drafter(again.out)
+    for name, tensor in first.tensors.items():
+        assert torch.allclose(second.tensors[name].float(), tensor.float(), rtol=2e-3), name
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("small", {"width": 24}),
+        ("small", {"layers": 1}),
+        ("small", {"kind": "head", "taps": None}),
+        ("head", {"blocks": 1, "taps": ()}),
+    ],
+)
+def test_a_drafter_of_other_sizes_is_nothing_to_go_on_from(
+    ids: TrainingRequest, kind: str, change: dict[str, object]
+) -> None:
+    asked = replace(ids, kind=kind, taps=(1,), steps=1)
+    made(asked)
+    message = failure(replace(asked, begin=str(asked.out), **change))  # type: ignore[arg-type]
+    assert message == (
+        "mine.safetensors is a drafter of another kind or size than is asked for; ask for the "
+        "same, or leave --from out to begin anew."
+    )
+
+
+def test_a_drafter_of_another_target_is_nothing_to_go_on_from(
+    ids: TrainingRequest, tmp_path: Path
+) -> None:
+    made(replace(ids, steps=1))
+    other = write_toy(tmp_path / "other", layers=3)
+    wanted = replace(ids, target=str(other), begin=str(ids.out))
+    assert "cannot draft for" in failure(replace(wanted, out=tmp_path / "new.safetensors"))
+    assert "There is no drafter's file" in failure(replace(ids, begin="nowhere.safetensors"))
 
 
 @pytest.mark.parametrize("kind", ["small", "head"])

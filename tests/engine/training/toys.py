@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
-from engine.training.batched import STEP, BatchCache, BatchedTransformer
+from engine.training.attention import STEP
+from engine.training.batched import BatchCache, BatchedTransformer
 from engine.training.conversations import Row
 from engine.training.corpus import Corpus
 from engine.training.prompts import Opening
