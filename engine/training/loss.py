@@ -68,25 +68,14 @@ class LawLoss(torch.autograd.Function):
         for begin in range(0, rows.shape[0], ROWS):
             span = slice(begin, begin + ROWS)
             weight = weights[span, None]
-            logits = functional.linear(rows[span].to(table.dtype), table)
-            log_law = logits.float().log_softmax(dim=-1)
-            law = functional.linear(target_rows[span].to(table.dtype), table)
-            law = law.float().sub_(normalisers[span, None]).exp_()
-            wanted = law * (1.0 - hardness)
-            chosen = choices[span]
-            hard = (chosen >= 0).float() * hardness
-            wanted.scatter_add_(1, chosen.clamp(min=0)[:, None], hard[:, None])
+            log_law = _logits(rows[span], table).log_softmax(dim=-1)
+            law = _logits(target_rows[span], table).sub_(normalisers[span, None]).exp_()
+            wanted = _wanted(law, choices[span], hardness)
             crossed -= (weight * wanted * log_law).sum()
             draft = log_law.exp_()
-            below = draft < law
             overlapped += (weight * torch.minimum(draft, law)).sum()
-            slope = torch.zeros_like(draft)
-            if mixing > 0.0:
-                slope += mixing * (wanted.sum(dim=-1, keepdim=True) * draft - wanted)
-            if mixing < 1.0:
-                won = (draft * below).sum(dim=-1, keepdim=True)
-                slope += (1.0 - mixing) * draft * (won - below.float())
-            gradient[span] = ((slope * weight).to(table.dtype) @ table).to(rows.dtype)
+            slope = _slope(draft, law, wanted, mixing).mul_(weight)
+            gradient[span] = (slope.to(table.dtype) @ table).to(rows.dtype)
         total = mixing * crossed + (1.0 - mixing) * (weights.sum() - overlapped)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(crossed, overlapped)
@@ -97,3 +86,25 @@ class LawLoss(torch.autograd.Function):
         """Scale what the forward pass has made."""
         (gradient,) = ctx.saved_tensors
         return gradient * scales[0], None, None, None, None, None, None, None
+
+
+def _logits(rows: Tensor, table: Tensor) -> Tensor:
+    return functional.linear(rows.to(table.dtype), table).float()
+
+
+def _wanted(law: Tensor, choices: Tensor, hardness: float) -> Tensor:
+    """Return the law with the argmax's share added, where the argmax is scored."""
+    wanted = law * (1.0 - hardness)
+    hard = (choices >= 0).float() * hardness
+    return wanted.scatter_add_(1, choices.clamp(min=0)[:, None], hard[:, None])
+
+
+def _slope(draft: Tensor, law: Tensor, wanted: Tensor, mixing: float) -> Tensor:
+    """Return the mixed loss's slope along the logits; [n, R]."""
+    slope = torch.zeros_like(draft)
+    if mixing > 0.0:
+        slope += mixing * (wanted.sum(dim=-1, keepdim=True) * draft - wanted)
+    if mixing < 1.0:
+        below = (draft < law).float()
+        slope += (1.0 - mixing) * draft * ((draft * below).sum(dim=-1, keepdim=True) - below)
+    return slope
