@@ -1,6 +1,6 @@
 """`draftscope drafters`: the trained drafters that there are, and whether they fit a target.
 
-Knows how they are listed; loads a target's header and tokenizer, and no model.
+Knows how they are listed; loads a target's header and tokenizer, and the model only to measure.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from engine.drafters.names import WAYS
-from engine.drafters.registry import drafters_folder, list_drafters
+from engine.drafters.names import TRAINED, WAYS, is_trained
+from engine.drafters.registry import drafters_folder, find_drafter, list_drafters
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def drafters(options: argparse.Namespace) -> int:
-    """List the trained drafters."""
+    """List the trained drafters, and measure first what is asked for."""
+    if options.measure:
+        _measure(options.target, options.measure)
     entries = list_drafters()
     fingerprint, problem = _fingerprint(options.target)
     if options.json:
@@ -34,11 +36,26 @@ def drafters(options: argparse.Namespace) -> int:
         print(f"{entry.spec:<{width}}  {_line(entry, fingerprint, options.target)}")
         if entry.held_out is not None and entry.held_out.greedy:
             shares = ", ".join(f"{share:.2f}" for share in entry.held_out.greedy)
-            print(f"{'':<{width}}  held-out acceptance by position, greedy: {shares}")
+            c = "" if entry.held_out.c is None else f"; c {entry.held_out.c:.2g}"
+            print(f"{'':<{width}}  held-out acceptance by position, greedy: {shares}{c}")
     if problem:
         print(f"Whether they fit is not known: {problem}")
     print(f"Your own live in {drafters_folder()}. Any drafter: {WAYS}.")
     return 0
+
+
+def _measure(target: str, drafters: list[str]) -> None:
+    """Measure c of some drafters on this machine, and keep it in their files."""
+    from engine.benchmarks.drafting_cost import keep_cost, measure_cost
+    from engine.loading import load_model
+    from engine.session import Session
+
+    named = [name if is_trained(name) else f"{TRAINED}{name}" for name in drafters]
+    for drafter in named:
+        find_drafter(drafter)  # what is not there is said before anything is loaded
+    session = Session(load_model(target))
+    for drafter in named:
+        keep_cost(drafter, measure_cost(session, drafter))
 
 
 def _fingerprint(target: str) -> tuple[Fingerprint | None, str]:

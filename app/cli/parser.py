@@ -204,6 +204,14 @@ def _add_drafters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", default=DEFAULT_TARGET, help="whether they fit it (default: %(default)s)"
     )
+    parser.add_argument(
+        "--measure",
+        nargs="+",
+        default=[],
+        metavar="DRAFTER",
+        help="measure what a token drafted by these costs here, and keep it in their files; best "
+        "with nothing else running",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 

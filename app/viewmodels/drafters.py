@@ -159,7 +159,7 @@ def _cost(measured: float | None, held: float | None) -> tuple[str, str]:
     value = held if held is not None else measured
     if value is None:
         return "", ""
-    source = "measured when it was made" if held is not None else "measured by the run on show"
+    source = "as its file says" if held is not None else "measured by the run on show"
     meaning = "time per drafted token / time of a one-token pass"
     return f"c {value:.2g}", f"c {value:.2g}: {meaning}, {source}."
 
