@@ -164,7 +164,8 @@ def _articles(parser: argparse.ArgumentParser) -> None:
         "--drafter",
         nargs="+",
         metavar="NAME",
-        help="one or more (default: the look-up, early exit, and the trained ones that are here)",
+        help="one or more (default: the look-up, early exit, the trained ones that are here, and "
+        "the head behind a look-up)",
     )
     parser.add_argument("--k", type=whole(1), nargs="+", default=DRAFTED, metavar="N")
     parser.add_argument(

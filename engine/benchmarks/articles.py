@@ -19,7 +19,7 @@ from engine.benchmarks.articles_texts import begin_texts, kind_texts
 from engine.benchmarks.articles_work import Work
 from engine.benchmarks.header import Header, header, listed
 from engine.benchmarks.measuring import Progress, silent
-from engine.drafters.names import EARLY, usual_exit
+from engine.drafters.names import EARLY, LOOKUP_FIRST, usual_exit
 from engine.errors import DraftscopeError
 from engine.loading import load_model
 from engine.session import Session
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
 
-TRAINED = ("small-2", "small-4", "head")  # drafters that come with Draftscope
+TRAINED = ("small-2", "small-4", "head", "ngram+head")  # what comes with Draftscope
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ def measure(
         best=chosen,
         models=(*models, *more),
         kinds=kinds,
-        alone=work.alone(lawful(session, names), chosen, begun),
+        alone=work.alone(by_themselves(session, names), chosen, begun),
         left_out=left_out,
     )
 
@@ -129,6 +129,12 @@ def lawful(session: Session, names: Sequence[str]) -> dict[str, Drafter]:
     """Return the drafters that draw from a law, by name: a look-up copies."""
     made = ((name, session.drafter(name)) for name in names)
     return {name: one for name, one in made if one is not None and one.info.kind != "ngram"}
+
+
+def by_themselves(session: Session, names: Sequence[str]) -> dict[str, Drafter]:
+    """Return the drafters that are models of their own: not those behind a look-up."""
+    found = lawful(session, names)
+    return {name: one for name, one in found.items() if not name.startswith(LOOKUP_FIRST)}
 
 
 def ways(

@@ -134,15 +134,23 @@ def test_a_usual_drafter_that_is_not_there_is_left_out_with_a_line(
     target: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drafter(self: Session, spec: str, **_: object) -> None:
-        if spec in ("small-2", "head"):
+        if spec in ("small-2", "head", "ngram+head"):
             raise DraftscopeError(f"No file of {spec}.")
 
     monkeypatch.setattr(Session, "drafter", drafter)
     names, left_out = choose_drafters(Session(target), None)
     assert names == ("ngram", "early:1", "small-4")
-    assert left_out == ("small-2: No file of small-2.", "head: No file of head.")
+    assert left_out[:2] == ("small-2: No file of small-2.", "head: No file of head.")
+    assert left_out[2].startswith("ngram+head: ")
     with pytest.raises(DraftscopeError, match="No file of head"):
         choose_drafters(Session(target), ["ngram", "head"])
+
+
+def test_a_drafter_behind_a_look_up_is_measured_but_not_by_itself(tmp_path: Path) -> None:
+    folder = write_tiny_folder(tmp_path / "target", endless=True)
+    report = short(folder, drafter=("ngram+early:1", "early:1"), beginnings=1, prompts=1)
+    assert {row.cell.drafter for row in report.rows} == {"ngram+early:1", "early:1"}
+    assert {one.model for one in report.alone} == {"target", "early:1"}
 
 
 def test_a_drafter_is_measured_at_each_k_and_the_largest_with_each_stop(
