@@ -6,12 +6,14 @@ Knows how they are listed; loads a target's header and tokenizer, and the model 
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.cli.progress import ProgressLine
 from engine.drafters.names import TRAINED, WAYS, is_trained
-from engine.drafters.registry import drafters_folder, find_drafter, list_drafters
+from engine.drafters.registry import drafters_folder, list_drafters
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -46,16 +48,20 @@ def drafters(options: argparse.Namespace) -> int:
 
 def _measure(target: str, drafters: list[str]) -> None:
     """Measure c of some drafters on this machine, and keep it in their files."""
-    from engine.benchmarks.drafting_cost import keep_cost, measure_cost
+    from engine.benchmarks.drafting_cost import check_kept, keep_cost, measure_cost
     from engine.loading import load_model
     from engine.session import Session
 
     named = [name if is_trained(name) else f"{TRAINED}{name}" for name in drafters]
     for drafter in named:
-        find_drafter(drafter)  # what is not there is said before anything is loaded
-    session = Session(load_model(target))
-    for drafter in named:
-        keep_cost(drafter, measure_cost(session, drafter))
+        check_kept(drafter)
+    line = ProgressLine(sys.stderr)
+    try:
+        session = Session(load_model(target, progress=line))
+        for drafter in named:
+            keep_cost(drafter, measure_cost(session, drafter, progress=line))
+    finally:
+        line.close()
 
 
 def _fingerprint(target: str) -> tuple[Fingerprint | None, str]:

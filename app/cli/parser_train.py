@@ -71,8 +71,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="begin",
         metavar="DRAFTER",
-        help="a trained drafter of the same sizes to go on from: a file, or a name as --drafter "
-        "takes it",
+        help="a trained drafter of the same sizes to go on from: head, small-2, small-4, "
+        "trained:NAME or a file; held-out figures flatter if it has seen the text that is kept",
     )
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument(

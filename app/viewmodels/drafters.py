@@ -155,11 +155,11 @@ def _trained(
 
 
 def _cost(measured: float | None, held: float | None) -> tuple[str, str]:
-    """Return c and how it was obtained: its file's, else that of the run on show."""
-    value = held if held is not None else measured
+    """Return c and how it was obtained: that of the run on show, here and now, else its file's."""
+    value = measured if measured is not None else held
     if value is None:
         return "", ""
-    source = "as its file says" if held is not None else "measured by the run on show"
+    source = "measured by the run on show" if measured is not None else "as its file says"
     meaning = "time per drafted token / time of a one-token pass"
     return f"c {value:.2g}", f"c {value:.2g}: {meaning}, {source}."
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from engine.drafters.protocol import Drafter
 
-TRAINED = ("small-2", "small-4", "head", "ngram+head")  # what comes with Draftscope
+USUAL = ("small-2", "small-4", "head", "ngram+head")  # what comes with Draftscope
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,8 @@ def measure(
     Parameters
     ----------
     drafter
-        None: the look-up, early exit and the trained ones, as far as they are there.
+        None: the look-up, early exit, the trained ones and the head behind a look-up, as far as
+        they are there.
     confidence
         At which drafts of the largest k stop; none for a look-up.
     beginnings, prompts
@@ -115,7 +116,7 @@ def choose_drafters(
     layers = session.target.info.layers
     early = (f"{EARLY}{usual_exit(layers)}",) if layers > 1 else ()
     names, left_out = [], []
-    for spec in ("ngram", *early, *TRAINED):
+    for spec in ("ngram", *early, *USUAL):
         try:
             session.drafter(spec, progress=progress)
         except DraftscopeError as reason:

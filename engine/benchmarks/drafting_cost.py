@@ -5,6 +5,7 @@ Knows sessions and rounds; prints nothing.
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from engine.benchmarks.measuring import Progress, silent
-from engine.benchmarks.rounds import PROMPT, run_in_turn
+from engine.benchmarks.rounds import PROMPT, TooFewRounds, run_in_turn
 from engine.check.pair import load_drafters
 from engine.drafters.file import read_drafter, write_drafter
 from engine.drafters.registry import find_drafter
+from engine.errors import DraftscopeError
 from engine.request import RunRequest
 from engine.trace.events import Settings
 
@@ -30,14 +32,14 @@ REPEATS = 3
 
 
 def measure_cost(session: Session, drafter: str, *, progress: Progress = silent) -> float:
-    """Return c of one drafter: median time per drafted token over that of a plain round.
+    """Return c of one drafter: median time per drafted token over that of a one-token pass.
 
-    Both decode one text greedily, in turn and interleaved.
+    A plain round is such a pass. Both decode one text greedily, in turn.
 
     Raises
     ------
     DraftscopeError
-        If it is not there or does not fit.
+        If it is not there or does not fit, or if the text ends before anything is drafted.
     """
     (name,) = load_drafters(session, [drafter], progress=progress)
     requests = {
@@ -49,10 +51,30 @@ def measure_cost(session: Session, drafter: str, *, progress: Progress = silent)
         )
         for spec, k in (("none", 0), (name, K))
     }
-    runs = run_in_turn(session, requests, REPEATS, progress)
-    plain, drafted = ([one.record for one in chain.from_iterable(runs[spec])] for spec in requests)
-    token = median(one.times.draft / len(one.drafted) for one in drafted if one.drafted)
-    return token / median(one.times.round for one in plain)
+    try:
+        runs = run_in_turn(session, requests, REPEATS, progress)
+    except TooFewRounds:
+        runs = {}
+    plain, drafted = (
+        [one.record for one in chain.from_iterable(runs.get(spec, ()))] for spec in requests
+    )
+    costs = [one.times.draft / len(one.drafted) for one in drafted if one.drafted]
+    if not costs:
+        raise DraftscopeError(
+            f"What a token drafted by {name} costs cannot be measured: this target's text ends "
+            "before anything is drafted."
+        )
+    return median(costs) / median(one.times.round for one in plain)
+
+
+def check_kept(drafter: str) -> None:
+    """Refuse a drafter whose file is not there or cannot be written, before it is measured."""
+    path = find_drafter(drafter)
+    if not os.access(path.parent, os.W_OK):
+        raise DraftscopeError(
+            f"{path.name} lies where nothing can be written, so its cost cannot be kept; copy it "
+            "to a folder of your own and name it as trained:FILE."
+        )
 
 
 def keep_cost(drafter: str, c: float) -> Path:

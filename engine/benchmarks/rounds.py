@@ -94,10 +94,14 @@ def run_in_turn(
     return runs
 
 
+class TooFewRounds(DraftscopeError):
+    """A run that ended before there was anything to compare."""
+
+
 def check_enough(rounds: Sequence[Timed], drafter: str) -> None:
-    """Raise a DraftscopeError for a run without a second round: there is nothing to compare."""
+    """Raise TooFewRounds for a run without a second round: there is nothing to compare."""
     if len(rounds) < 2:
-        raise DraftscopeError(
+        raise TooFewRounds(
             f"There are too few rounds to compare with the drafter {drafter}: raise "
             "--max-new-tokens."
         )

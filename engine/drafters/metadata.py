@@ -55,11 +55,12 @@ class Portion(msgspec.Struct, frozen=True):
 class Trained(msgspec.Struct, frozen=True):
     """How it was made."""
 
-    tokens: int  # seen in all
+    tokens: int  # seen in all, but for what `begun` had seen
     steps: int
     seconds: float
     seed: int
     device: str
+    begun: str = ""  # the drafter that it went on from, and of its weights' hash the beginning
 
 
 class HeldOut(msgspec.Struct, frozen=True):

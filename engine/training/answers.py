@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.models.attention_many import STEP
 from engine.repetition import repeated, where_repeated
-from engine.training.attention import STEP
 from engine.training.batched import BatchCache
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn import functional
 
+from engine.models.attention_many import attention_of
 from engine.models.blocks import BlockStack
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
-from engine.training.attention import attention_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

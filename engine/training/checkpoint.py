@@ -65,9 +65,7 @@ class Checkpoint:
                 f"There is no training to go on with at {self.folder.name}; leave --resume out to "
                 "begin one."
             )
-        elif self._asked() != wanted:
-            kept = self._asked()
-            parts = [name for name in wanted if kept.get(name) != wanted[name]]
+        elif parts := self._apart(wanted):
             raise DraftscopeError(
                 f"The training at {self.folder.name} was begun with another {' and '.join(parts)}; "
                 "ask for the same, or leave --resume out to begin anew."
@@ -145,6 +143,13 @@ class Checkpoint:
                 "another name for the drafter."
             )
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _apart(self, wanted: dict[str, Any]) -> list[str]:
+        """Return the names of what was asked for otherwise; all of them if that is not known."""
+        kept = self._asked()
+        if not kept:
+            return list(wanted)
+        return [name for name in wanted if kept.get(name) != wanted[name]]
 
     def _asked(self) -> dict[str, Any]:
         try:

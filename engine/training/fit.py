@@ -207,7 +207,8 @@ class Fit:
                 HARDNESS,
                 math.exp(-SHARPNESS * self._known_overlap(index)),
             )
-            self._know_overlap(index, float(overlap))
+            if len(rows):
+                self._know_overlap(index, float(overlap))
             total = total + LATER**index * loss
             first = float(crossed) if index == 0 else first
         total.backward()  # type: ignore[no-untyped-call]  # torch's own

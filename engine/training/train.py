@@ -191,7 +191,12 @@ class _Training:
             shape=fit.drafter.shape,
             corpus=tuple(described.Portion(kind, n) for kind, n in tokens.most_common() if n),
             trained=described.Trained(
-                progress.tokens, progress.step, progress.seconds, request.seed, str(target.device)
+                progress.tokens,
+                progress.step,
+                progress.seconds,
+                request.seed,
+                str(target.device),
+                _begun_words(self._begin),
             ),
             held_out=held_out,
             licence=LICENCE,
@@ -199,13 +204,13 @@ class _Training:
 
     def _asked(self, target: OpenedTarget) -> dict[str, Any]:
         """Return what a checkpoint is for; how long to go on may change."""
-        free = {"out", "resume", "minutes", "steps", "device", "target", "corpora"}
+        free = {"out", "resume", "minutes", "steps", "device", "target", "corpora", "begin"}
         asked = {name: value for name, value in asdict(self._request).items() if name not in free}
         corpora = [(path.name, _digest(path)) for path in self._request.corpora]
         return {
             **asked,
             "corpora": corpora,
-            "begin": None if self._begin is None else _digest(self._begin.header.path),
+            "from": None if self._begin is None else _weights_digest(self._begin),
             "target": target.fingerprint.weights,
         }
 
@@ -247,8 +252,27 @@ def _begun(request: TrainingRequest, target: OpenedTarget) -> DrafterFile | None
     if request.begin is None:
         return None
     file = read_drafter(find_drafter(request.begin))
+    if request.out.exists() and request.out.samefile(file.header.path):
+        raise DraftscopeError(
+            f"{file.name} is what the training goes on from; give the new drafter another name."
+        )
     file.header.check_target(target.fingerprint, target.name)
     return file
+
+
+def _sizes(shape: described.Shape) -> str:
+    """Say how a drafter of these sizes is asked for."""
+    if isinstance(shape, described.HeadShape):
+        taps = f" --taps {' '.join(map(str, shape.taps))}".rstrip()
+        return f"head --blocks {shape.blocks}{taps}"
+    return f"small --layers {shape.layers} --width {shape.width}"
+
+
+def _begun_words(file: DrafterFile | None) -> str:
+    """Name the drafter that was gone on from, for the new one's file."""
+    if file is None:
+        return ""
+    return f"{file.metadata.name}, weights {_weights_digest(file)[:12]}"
 
 
 def _check_alike(
@@ -260,8 +284,8 @@ def _check_alike(
     """Refuse to go on from a drafter of other sizes than are asked for."""
     if begin is not None and begin.metadata.shape != _shape(request, taps, config):
         raise DraftscopeError(
-            f"{begin.name} is a drafter of another kind or size than is asked for; ask for the "
-            "same, or leave --from out to begin anew."
+            f"{begin.name} is a drafter of another kind or size than is asked for; ask for "
+            f"{_sizes(begin.metadata.shape)}, or leave --from out to begin anew."
         )
 
 
@@ -301,6 +325,14 @@ def _check_lengths(text: Text) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _weights_digest(file: DrafterFile) -> str:
+    """Return the SHA-256 of a drafter's weights; what its file says beside them may change."""
+    found = hashlib.sha256()
+    for name, tensor in sorted(file.tensors.items()):
+        found.update(name.encode() + tensor.contiguous().numpy().tobytes())
+    return found.hexdigest()
 
 
 def _some_rows(corpus: Corpus, device: torch.device) -> list[Tensor]:

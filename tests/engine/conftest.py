@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,6 @@ from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +36,17 @@ def built_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("DRAFTSCOPE_DATA", str(tmp_path_factory.mktemp("library")))
         build.install(build.build(), build.Record(over_packed=0.5, difference=0.0))
         return build.library_path()
+
+
+@pytest.fixture(scope="session")
+def avx2_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the library with no more instructions than every processor that can run it has."""
+    plain = tmp_path_factory.mktemp("plain") / "pass.so"
+    flags = [flag for flag in build.FLAGS if flag != "-march=native"]
+    source = Path(build.__file__).with_name(build.SOURCES[0])
+    command = [build.compiler(), *flags, "-mavx2", "-mfma", "-mf16c", str(source), "-o", str(plain)]
+    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+    return plain
 
 
 @pytest.fixture(scope="session")

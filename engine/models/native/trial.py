@@ -17,6 +17,7 @@ import torch
 
 from engine.acceptance import residual_law
 from engine.cache import KVCache
+from engine.models.attention_many import LibraryAttention, TorchAttention
 from engine.models.config import ModelConfig
 from engine.models.native.build import Record
 from engine.models.native.library import Library
@@ -135,6 +136,7 @@ def trial(library: Library) -> Record:
             for begin, end in ((0, 250), (250, 259), (259, _ODD_LENGTH - 1), (0, 1))
         ]
     found += [_seen_apart(compiled.scans), _laws_apart(compiled.laws)]
+    found += [_attention_apart(library, kind) for kind in (torch.float32, torch.bfloat16)]
     # torch's maximum of what holds a NaN is NaN
     return Record(over_packed=_over(usual, ids), difference=float(torch.stack(found).max()))
 
@@ -167,6 +169,18 @@ def _laws_apart(laws: Lawmaker) -> Tensor:
     if not all(drawn):
         return torch.tensor(float("inf"))
     return torch.cat([part.flatten() for part in apart]).abs().max()
+
+
+def _attention_apart(library: Library, kind: torch.dtype) -> Tensor:
+    """Return by how much attention of many sequences differs from torch's, with odd heads."""
+    draw_from = torch.Generator().manual_seed(3)
+    places, room, window = torch.tensor([0, 3, 255, 256, 299]), 300, 270
+    queries = torch.randn(len(places), 6, 20, generator=draw_from)
+    shape = (len(places), 2, room, 20)
+    keys, values = (torch.randn(shape, generator=draw_from).to(kind) for _ in range(2))
+    found = LibraryAttention(library, places, room).attend(queries, keys, values, window)
+    other = TorchAttention(places, room).attend(queries, keys.float(), values.float(), window)
+    return (found - other).abs().max()
 
 
 def _over(pair: _Pair, ids: list[int]) -> float:

@@ -225,6 +225,7 @@ def test_words_become_a_request() -> None:
     assert (head.minutes, head.seed, head.own_tokens) == (3.0, 7, USUAL_TEXT)
     small = parsed("small", "--layers", "4", "--width", "256", "--steps", "9", "--resume")
     assert (small.layers, small.width, small.steps, small.resume) == (4, 256, 9, True)
+    assert (head.begin, parsed("head", "--from", "head").begin) == (None, "head")
 
 
 def test_files_alone_are_trained_on_unless_own_text_is_asked_for() -> None:

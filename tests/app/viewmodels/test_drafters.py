@@ -53,6 +53,7 @@ def test_each_number_says_how_it_was_obtained():
     assert "By position: 62, 40" in tip
     assert "Overlap with the target at temperature 1: 60 %" in tip
     assert "measured when it was made" in tip
+    assert "as its file says" in tip
     assert "8.4 MB: its file" in tip
 
 
@@ -63,11 +64,12 @@ def test_what_was_not_measured_is_not_written():
     assert "c " not in row.detail
 
 
-def test_a_cost_that_its_file_lacks_is_the_one_measured_by_the_run():
+def test_the_cost_measured_by_the_run_here_comes_before_that_of_the_file():
     rows = by_spec(costs={"trained:mine": 0.1234, "head": 0.5, "ngram": 0.001, "early:25": 0.83})
     assert "c 0.12" in rows["trained:mine"].detail
     assert "measured by the run on show" in rows["trained:mine"].tip
-    assert "c 0.061" in rows["head"].detail
+    assert "c 0.5" in rows["head"].detail
+    assert "measured by the run on show" in rows["head"].tip
     assert rows["ngram"].detail.endswith("c 0.001")
     assert "c 0.83" in rows["early:"].detail
     assert "c " not in rows["none"].detail

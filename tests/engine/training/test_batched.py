@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from engine.cache import KVCache
+from engine.models.attention_many import STEP
 from engine.models.formats.weights import open_checkpoint
-from engine.training.attention import STEP
 from engine.training.batched import BatchCache, BatchedTransformer
 from tests.engine.models.family_files import FAMILY, load, make, write
 from tests.engine.training.toys import CPU, random_model, worst

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -232,6 +233,40 @@ def test_later_steps_come_in_as_training_goes_on(toy: OpenedTarget, text: Text) 
     fit.drafter.unroll = watched  # type: ignore[method-assign]  # a spy
     run(fit)
     assert unrolled == [1, 1, 1, 1, 1, 1, 2, 2, 3, 3]
+
+
+def test_the_more_overlaps_the_less_cross_entropy_counts_at_each_step_of_a_draft(
+    toy: OpenedTarget, text: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = fit_of(toy, text, "head", 10)
+    mixed: list[list[float]] = []
+    apply, steps_now = module.LawLoss.apply, fit._steps_now
+
+    def told(rows: Any, *rest: Any) -> Any:
+        mixed[-1].append(rest[-1])
+        total, crossed, _ = apply(rows, *rest)
+        return total, crossed, torch.tensor(0.1 * (len(mixed) + len(mixed[-1])))
+
+    def begun() -> int:
+        mixed.append([])
+        return steps_now()
+
+    monkeypatch.setattr(module.LawLoss, "apply", told)
+    monkeypatch.setattr(fit, "_steps_now", begun)
+    run(fit)
+    expected: list[list[float]] = []
+    known: list[float] = []
+    for step, steps in enumerate([1, 1, 1, 1, 1, 1, 2, 2, 3, 3], start=1):
+        expected.append([])
+        for index in range(steps):
+            overlap = 0.1 * (step + index + 1)
+            expected[-1].append(math.exp(-3.0 * known[index]) if index < len(known) else 1.0)
+            if index == len(known):
+                known.append(overlap)
+            else:
+                known[index] = 0.9 * known[index] + 0.1 * overlap
+    assert mixed == [pytest.approx(shares, abs=1e-6) for shares in expected]
+    assert fit.progress.overlap == pytest.approx(known, abs=1e-6)
 
 
 def test_rows_kept_for_measuring_are_never_trained_on(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
+from engine.benchmarks.drafting_cost import keep_cost
 from engine.drafters.file import read_drafter
 from engine.drafters.trained import make_trained
 from engine.loading import load_model
 from engine.training import fit
 from engine.training import train as module
+from engine.training.checkpoint import Checkpoint
 from engine.training.corpus import read_corpus, write_corpus
 from engine.training.events import Evaluated, Failed, Preparing, Saved, Stepped
 from engine.training.fit import Fit
@@ -134,11 +137,50 @@ def test_a_drafter_of_other_sizes_is_nothing_to_go_on_from(
 ) -> None:
     asked = replace(ids, kind=kind, taps=(1,), steps=1)
     made(asked)
-    message = failure(replace(asked, begin=str(asked.out), **change))  # type: ignore[arg-type]
+    new = replace(asked, out=asked.out.with_name("new.safetensors"), begin=str(asked.out))
+    message = failure(replace(new, **change))  # type: ignore[arg-type]  # of mixed types
+    sizes = "head --blocks 1 --taps 1" if kind == "head" else "small --layers 2 --width 16"
     assert message == (
-        "mine.safetensors is a drafter of another kind or size than is asked for; ask for the "
-        "same, or leave --from out to begin anew."
+        "mine.safetensors is a drafter of another kind or size than is asked for; ask for "
+        f"{sizes}, or leave --from out to begin anew."
     )
+
+
+def test_a_training_never_writes_over_what_it_goes_on_from(ids: TrainingRequest) -> None:
+    made(replace(ids, steps=1))
+    before = ids.out.read_bytes()
+    assert "give the new drafter another name" in failure(replace(ids, begin=str(ids.out)))
+    assert ids.out.read_bytes() == before
+
+
+def test_a_training_that_went_on_from_a_drafter_can_be_resumed(ids: TrainingRequest) -> None:
+    first = replace(ids, steps=2)
+    made(first)
+    new = replace(first, out=ids.out.with_name("new.safetensors"), begin=str(ids.out), steps=30)
+    stopped = made(new, lambda event: isinstance(event, Stepped))
+    assert isinstance(stopped[-1], Saved)
+    keep_cost(f"trained:{ids.out}", 0.123)  # the file is another now, its weights are not
+    through = made(replace(new, resume=True))
+    assert isinstance(through[-1], Saved)
+    begun = read_drafter(new.out).metadata.trained.begun
+    assert begun.startswith("mine, weights ")
+    assert read_drafter(ids.out).metadata.trained.begun == ""
+    made(replace(first, seed=9))
+    made(new, lambda event: isinstance(event, Stepped))
+    made(replace(first, seed=10))
+    assert "was begun with another from" in failure(replace(new, resume=True))
+
+
+def test_what_a_checkpoint_does_not_know_of_is_no_reason_to_refuse_it(ids: TrainingRequest) -> None:
+    made(replace(ids, steps=30), lambda event: isinstance(event, Stepped))
+    asked = Checkpoint.beside(ids.out).folder / "asked.json"
+    kept = json.loads(asked.read_text())
+    assert kept.pop("from") is None  # as those from before there was such a choice
+    asked.write_text(json.dumps(kept))
+    assert isinstance(made(replace(ids, steps=30, resume=True))[-1], Saved)
+    made(replace(ids, steps=30), lambda event: isinstance(event, Stepped))
+    asked.write_text("{")
+    assert "was begun with another" in failure(replace(ids, steps=30, resume=True))
 
 
 def test_a_drafter_of_another_target_is_nothing_to_go_on_from(

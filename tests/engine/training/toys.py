@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import torch
 from safetensors.torch import load_file, save_file
 
+from engine.models.attention_many import STEP
 from engine.models.plans.batched import BatchedPlan
 from engine.models.transformer import Transformer
-from engine.training.attention import STEP
 from engine.training.batched import BatchCache, BatchedTransformer
 from engine.training.conversations import Row
 from engine.training.corpus import Corpus

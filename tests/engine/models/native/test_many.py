@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 from torch.nn import functional
 
+from engine.models.attention_many import LibraryAttention, TorchAttention, attention_of
 from engine.models.native.library import Library
-from engine.training.attention import LibraryAttention, TorchAttention, attention_of
+from engine.training.batched import BatchCache
+from tests.engine.training.toys import random_model, worst
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = pytest.mark.compiler
 
 SHAPES = [(9, 3, 64), (3, 1, 10), (2, 1, 80), (40, 1, 16), (4, 4, 128)]  # heads, kv_heads, head_dim
 PLACES = (0, 1, 2, 15, 31, 63, 64, 255, 256, 257, 300, 511, 512, 599)
@@ -22,9 +23,10 @@ ROOM = 608
 ROUNDING = {torch.float32: 2e-5, torch.bfloat16: 2e-2}
 
 
-@pytest.fixture(scope="module")
-def library(built_library: Path) -> Library:
-    return Library(built_library)
+@pytest.fixture(scope="module", params=["this processor", "AVX2"])
+def library(built_library: Path, avx2_library: Path, request: pytest.FixtureRequest) -> Library:
+    """Library of this processor, and one that uses no more than every processor that can has."""
+    return Library(built_library if request.param == "this processor" else avx2_library)
 
 
 def given(shape: tuple[int, int, int], factors: torch.dtype) -> tuple[torch.Tensor, ...]:
@@ -52,6 +54,7 @@ def by_definition(
     return torch.stack(rows).float()
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("window", [None, 1, 7, 256, 300])
 @pytest.mark.parametrize("factors", [torch.float32, torch.bfloat16])
@@ -85,6 +88,25 @@ def test_torch_attends_alike(window: int | None, factors: torch.dtype) -> None:
     assert float((found - expected).abs().max()) < ROUNDING[factors]
 
 
+@pytest.mark.compiler
+def test_steps_by_the_library_are_those_by_torch(library: Library) -> None:
+    model = random_model()
+    texts = torch.randint(0, 256, (5, 20), generator=torch.Generator().manual_seed(2))
+    caches = [BatchCache(model, 5, 64) for _ in range(2)]
+    for cache in caches:
+        model.read(texts, cache, range(5))
+    rows = []
+    for cache, makes in zip(
+        caches, (TorchAttention, partial(LibraryAttention, library)), strict=True
+    ):
+        model._attention = makes
+        places = torch.tensor([20, 3, 11, 20, 0])
+        rows.append([model.step(texts[:, at], places + at, cache) for at in range(4)])
+    for ours, theirs in zip(*rows, strict=True):
+        assert worst(ours, theirs) < 1e-5
+
+
+@pytest.mark.compiler
 def test_the_library_serves_where_it_was_built_and_torch_elsewhere(
     built_library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +117,7 @@ def test_the_library_serves_where_it_was_built_and_torch_elsewhere(
     monkeypatch.setattr("engine.models.native.build.tried", lambda: object())
     assert isinstance(attention_of(cpu, torch.bfloat16)(places, ROOM), LibraryAttention)
     assert isinstance(attention_of(cpu, torch.float16)(places, ROOM), TorchAttention)
+    assert attention_of(torch.device("cuda"), torch.bfloat16) is TorchAttention
     broken = tmp_path / "pass.so"
     broken.write_bytes(b"no library")
     monkeypatch.setattr("engine.models.native.build.library_path", lambda: broken)

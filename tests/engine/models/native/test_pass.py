@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +11,13 @@ from torch.nn import functional
 
 from engine import DraftscopeError
 from engine.models.blocks import BlockStack
-from engine.models.native import build
 from engine.models.native.library import Library
 from engine.models.plans.compiled import CompiledPlan
 from tests.engine.models.random_layers import KINDS, WIDTH, Kind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.cache import KVCache
 
 pytestmark = pytest.mark.compiler
@@ -31,18 +30,9 @@ ALL = {
 
 
 @pytest.fixture(scope="module", params=["this processor", "AVX2"])
-def library(
-    built_library: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Library:
+def library(built_library: Path, avx2_library: Path, request: pytest.FixtureRequest) -> Library:
     """Library of this processor, and one that uses no more than every processor that can has."""
-    if request.param == "this processor":
-        return Library(built_library)
-    plain = tmp_path_factory.mktemp("plain") / "pass.so"
-    flags = [flag for flag in build.FLAGS if flag != "-march=native"]
-    source = Path(build.__file__).with_name(build.SOURCES[0])
-    command = [build.compiler(), *flags, "-mavx2", "-mfma", "-mf16c", str(source), "-o", str(plain)]
-    subprocess.run([str(part) for part in command], check=True, capture_output=True)
-    return Library(plain)
+    return Library(built_library if request.param == "this processor" else avx2_library)
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STEP = 32  # positions: attention reads a cache up to the next multiple of it
 GROUP = 16  # sequences that attend together
+_TAKEN = (torch.float32, torch.bfloat16)  # types of keys and values that the library reads
 
 
 class Attention(Protocol):
@@ -51,7 +52,7 @@ def attention_of(device: torch.device, factors: torch.dtype) -> Callable[[Tensor
         Type of keys and values.
     """
     library = None
-    if device.type == "cpu" and factors in (torch.float32, torch.bfloat16):
+    if device.type == "cpu" and factors in _TAKEN:
         library = _library()
     if library is None:
         return TorchAttention
@@ -72,18 +73,21 @@ class LibraryAttention:
     """Every sequence by itself, as far as it reaches."""
 
     def __init__(self, library: Library, positions: Tensor, room: int) -> None:
-        self._room = room
+        del room  # it is that of the keys
         self._library = library
-        self._positions = positions.contiguous()
+        self._positions = positions.to(torch.int64).contiguous()
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, window: int | None) -> Tensor:
         """Attend by the library."""
         sequences, heads, head_dim = queries.shape
-        rows, mixed = queries.float().contiguous(), queries.new_empty(sequences, heads * head_dim)
-        assert keys.is_contiguous(), "a layer of the cache is read where it lies"
-        assert values.is_contiguous(), "a layer of the cache is read where it lies"
+        rows = queries.float().contiguous()
+        mixed = rows.new_empty(sequences, heads * head_dim)
+        for side in (keys, values):
+            assert side.is_contiguous(), "a layer of the cache is read where it lies"
+            assert side.dtype == keys.dtype, "keys and values are of one type"
+            assert side.dtype in _TAKEN, "only these types are read"
         many = Many(
-            *(sequences, heads, keys.shape[1], head_dim, self._room, window or 0),
+            *(sequences, heads, keys.shape[1], head_dim, keys.shape[2], window or 0),
             *(rows.data_ptr(), keys.data_ptr(), values.data_ptr()),
             *(self._positions.data_ptr(), mixed.data_ptr()),
         )
