@@ -32,7 +32,7 @@ from app.messages import (
 )
 from app.viewmodels.portion import Gatherer
 from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
-from engine.drafters.names import BUNDLED, EARLY
+from engine.drafters.names import BUNDLED, EARLY, behind
 from engine.drafters.registry import list_drafters
 from engine.errors import DraftscopeError
 from engine.models.native import build
@@ -233,8 +233,10 @@ def _compiled_pays() -> bool:
 
 def _instead(spec: str, target: LoadedModel) -> str:
     """Name the drafter to use where a target cannot use this one; "" if it is to be told."""
+    first, spec = spec.removesuffix(behind(spec)), behind(spec)
     if spec.startswith(EARLY):
-        return early_spec(target.info.layers) if target.info.layers > 1 else FALLBACK_DRAFTER
+        exits = f"{first}{early_spec(target.info.layers)}"
+        return exits if target.info.layers > 1 else FALLBACK_DRAFTER
     entries = list_drafters() if spec in BUNDLED else []
     sound = (entry for entry in entries if entry.spec == spec and not entry.problem)
     other = any(not entry.fits(target.fingerprint) for entry in sound)

@@ -5,11 +5,11 @@ Knows what a file says of its drafter, as plain values. Knows no file, no Qt and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.viewmodels.prompt import drafter_label, early_layers
-from engine.drafters.names import EARLY, MODEL
+from engine.drafters.names import EARLY, HEAD, LOOKUP_FIRST, MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +99,9 @@ def drafter_choices(
     """
     measured = costs or {}
     rows = [_untrained(spec, words, measured) for spec, words in _UNTRAINED.items()]
-    rows += [_trained(one, made_for, measured) for one in trained]
+    offered = [_trained(one, made_for, measured) for one in trained]
+    rows += [_looked_up_first(row, measured) for row in offered if row.spec == HEAD]
+    rows += offered
     rows.append(_untrained(early, _EARLY, measured))
     for choice in models:
         spec = f"{MODEL}{choice.name}"
@@ -152,6 +154,22 @@ def _trained(
         detail = f"{OTHER_TARGET}: {one.target}"
         tip.insert(0, f"It cannot draft for this target: it was {OTHER_TARGET}.")
     return DrafterChoice(one.spec, title, detail, "\n".join(part for part in tip if part), fits)
+
+
+def _looked_up_first(head: DrafterChoice, costs: Mapping[str, float]) -> DrafterChoice:
+    """Return the choice of a drafter behind a look-up."""
+    spec = f"{LOOKUP_FIRST}{head.spec}"
+    title = drafter_label(spec)
+    if not head.usable:
+        return replace(head, spec=spec, title=title)
+    c, how = _cost(costs.get(spec), None)
+    detail = " · ".join(part for part in ("copies what comes again, else drafts", c) if part)
+    tip = (
+        f"{title}: copies where the last few tokens stood before, and drafts everywhere else.",
+        *((how,) if how else ()),
+        head.tip,
+    )
+    return DrafterChoice(spec, title, detail, "\n".join(tip))
 
 
 def _cost(measured: float | None, held: float | None) -> tuple[str, str]:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.more import MOST_K, MOST_TEMPERATURE, More
 from app.viewmodels.numbers import count
-from engine.drafters.names import EARLY, MODEL, TRAINED, is_trained, usual_exit
+from engine.drafters.names import (
+    EARLY,
+    LOOKUP_FIRST,
+    MODEL,
+    TRAINED,
+    behind,
+    is_trained,
+    usual_exit,
+)
 from engine.request import RunRequest
 from engine.trace.events import RunStarted, Settings
 
@@ -129,7 +137,7 @@ class PromptState:
         Models that are files stay as chosen: those of the session may not be here.
         """
         settings = started.settings
-        portable = not settings.drafter.startswith((MODEL, TRAINED))
+        portable = not behind(settings.drafter).startswith((MODEL, TRAINED))
         return replace(
             self,
             prompt=started.prompt,
@@ -165,6 +173,8 @@ def drafter_label(spec: str) -> str:
     }
     if spec in known:
         return known[spec]
+    if spec.startswith(LOOKUP_FIRST):
+        return f"n-gram, else {drafter_label(behind(spec))}"
     if is_trained(spec):
         return f"trained {_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
     if spec.startswith(EARLY):
@@ -174,7 +184,7 @@ def drafter_label(spec: str) -> str:
 
 def replaced_words(asked: str, used: str) -> str:
     """Say that a drafter cannot draft for this target, and which one does instead."""
-    exits, layers = early_layers(used), early_layers(asked)
+    exits, layers = early_layers(behind(used)), early_layers(behind(asked))
     drafts = f"its first {count(exits, 'layer')}" if exits else f"the {drafter_label(used)}"
     verb = "draft" if exits > 1 else "drafts"
     if layers:

@@ -17,6 +17,11 @@ WAYS = (
 )
 
 
+def behind(spec: str) -> str:
+    """Return the drafter behind a look-up; a name without one is its own."""
+    return spec.removeprefix(LOOKUP_FIRST)
+
+
 def is_trained(spec: str) -> bool:
     """Whether a name is that of a trained drafter, bundled or the user's own."""
     return spec in BUNDLED or spec.startswith(TRAINED)

@@ -63,12 +63,13 @@ def test_run_is_shown_journaled_and_ends(desk: Desk, errors: list[str], tiny_mod
     assert unfinished_journals() == []
 
 
+@pytest.mark.parametrize("head", ["head", "ngram+head"])
 def test_a_head_for_another_target_gives_way_to_ngram(
-    desk: Desk, errors: list[str], tiny_model: Path
+    desk: Desk, errors: list[str], tiny_model: Path, head: str
 ) -> None:
     used: list[str] = []
     desk.drafter_replaced.connect(used.append)
-    desk.run(str(tiny_model), replace(PROMPT, drafter="head").request)
+    desk.run(str(tiny_model), replace(PROMPT, drafter=head).request)
     wait_until(lambda: idle(desk))
     assert errors == []
     assert used == ["ngram"]

@@ -53,7 +53,13 @@ def test_a_run_drafts_with_the_targets_first_layers(desk: Desk, tiny_model: Path
     assert "repetition penalty 1.2" in desk.state.settings
 
 
-@pytest.mark.parametrize(("asked", "used"), [("early:10", "early:5"), ("early:0", "early:5")])
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [
+        *(("early:10", "early:5"), ("early:0", "early:5")),
+        ("ngram+early:10", "ngram+early:5"),
+    ],
+)
 def test_too_many_layers_become_five_sixths_of_them(
     desk: Desk, tmp_path: Path, asked: str, used: str
 ) -> None:

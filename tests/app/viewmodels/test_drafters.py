@@ -36,7 +36,8 @@ def by_spec(**keywords: object) -> dict[str, DrafterChoice]:
 
 
 def test_every_kind_of_drafter_is_offered_in_order():
-    assert list(by_spec()) == ["none", "ngram", "head", "trained:mine", "early:", "model:tiny"]
+    expected = ["none", "ngram", "ngram+head", "head", "trained:mine", "early:", "model:tiny"]
+    assert list(by_spec()) == expected
     assert "early:25" in by_spec(early="early:25")
 
 
@@ -44,6 +45,19 @@ def test_a_trained_one_shows_size_cost_and_acceptance():
     row = by_spec()["head"]
     assert row.title == "trained head"
     assert row.detail == "62 % accepted · c 0.061 · 8.4 MB · 4.2 M parameters"
+
+
+def test_the_head_behind_a_look_up_is_offered_wherever_the_head_is():
+    row = by_spec(costs={"ngram+head": 0.05})["ngram+head"]
+    assert row.title == "n-gram, else trained head"
+    assert row.detail == "copies what comes again, else drafts · c 0.05"
+    assert "drafts everywhere else" in row.tip
+    assert "62 % accepted" in row.tip
+    assert "c " not in by_spec()["ngram+head"].detail
+    elsewhere = by_spec(made_for=("other",) * 3)["ngram+head"]
+    assert not elsewhere.usable
+    assert "made for another target" in elsewhere.detail
+    assert "ngram+head" not in {row.spec for row in drafter_choices((OWN,), MODELS)}
 
 
 def test_each_number_says_how_it_was_obtained():
@@ -103,6 +117,7 @@ def test_a_run_of_one_drafter_tells_its_cost():
 def test_trained_drafters_are_named_without_their_folder():
     assert drafter_label("small-2") == "trained small-2"
     assert drafter_label("trained:mine") == "trained mine"
+    assert drafter_label("ngram+trained:mine") == "n-gram, else trained mine"
     assert drafter_label("trained:/somewhere/deep/mine.safetensors") == "trained mine"
 
 
