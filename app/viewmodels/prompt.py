@@ -34,7 +34,7 @@ LARGEST_SEED = 2**63 - 1
 # What a new user finds: a run that drafts, draws and rejects, so that the court has something to
 # show, and a question that the default model answers at some length.
 FIRST_PROMPT = "Explain to a curious child why the sky is blue."
-DEFAULT_DRAFTER = "head"
+DEFAULT_DRAFTER = "ngram+head"
 FALLBACK_DRAFTER = "ngram"  # any target can use it
 DEFAULT_LAYERS = 30  # of the default target
 _UNSCORED = ("ngram", "none")  # these have no logits, so nothing to draw from or to be unsure of

@@ -134,8 +134,8 @@ class Listener:
             took[name] = time.perf_counter_ns() - begin
         begin = time.perf_counter_ns()
         model = sequence.model
-        hidden = model.forward(sequence.tokens[-1:], sequence.cache)
-        law = probabilities(model.logits(hidden), _LAW)[0]
+        states = sequence.forward(sequence.tokens[-1:])
+        law = probabilities(model.logits(sequence.last(states)), _LAW)[0]
         drawn = draw(law, uniform(seed, len(sequence.tokens), Purpose.PLAIN))
         took[TARGET] = time.perf_counter_ns() - begin
         token = drawn if token is None else token
@@ -149,11 +149,11 @@ class Listener:
             scored = support is None or bool((support == token).any())
             given = float(proposal.q_draft[0, token]) if scored else None
             told[name].add(given, mass, size, took[name])
-        sequence.commit((token,), hidden)
+        sequence.commit((token,), states)
         for drafter in self._drafters.values():
             drafter.observe(sequence.tokens)
         return token
 
 
 def _context(sequence: Sequence) -> Context:
-    return Context(sequence.tokens, sequence.hidden, sequence.cache)
+    return Context(sequence.tokens, sequence.hidden, sequence.cache, sequence=sequence)

@@ -128,7 +128,12 @@ def test_speeds_step_up_and_down() -> None:
 def test_a_new_user_finds_a_run_worth_seeing(tmp_path: Path) -> None:
     found = PromptState.remembered(Settings(tmp_path / "settings.json"))
     assert found == PromptState()
-    assert (found.drafter, found.k, found.temperature, found.limit) == ("head", 3, 0.7, 128)
+    assert (found.drafter, found.k, found.temperature, found.limit) == (
+        "ngram+head",
+        3,
+        0.7,
+        128,
+    )
     assert found.prompt == FIRST_PROMPT
     assert not found.typed
     assert replace(found, prompt="Why?").typed

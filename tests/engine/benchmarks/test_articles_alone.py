@@ -11,6 +11,7 @@ import torch
 from engine import Session, load_model
 from engine.benchmarks.articles_alone import TARGET, Listener, Told
 from engine.drafters.protocol import Proposal
+from tests.engine.drafters.making import SHAPES, made
 from tests.tiny_model import write_tiny_folder
 
 if TYPE_CHECKING:
@@ -122,3 +123,14 @@ def test_a_text_of_one_token_is_passed_over(target: LoadedModel) -> None:
     told = {TARGET: Told()}
     Listener(target, {}).hear(told, [4], own=3)
     assert told[TARGET].ns == []
+
+
+def test_every_kind_of_trained_drafter_tells_what_it_would_draft(
+    target: LoadedModel, tmp_path: Path
+) -> None:
+    drafters = {kind: made(target, kind, tmp_path) for kind in SHAPES}
+    told = {name: Told() for name in (TARGET, *drafters)}
+    Listener(target, drafters).hear(told, IDS)
+    Listener(target, drafters).hear(told, IDS, own=3)
+    assert [len(one.ns) for one in told.values()] == [len(IDS) - 2 + 3] * len(told)
+    assert all(0 < sum(one.nats) < math.inf for one in told.values())
