@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from engine.drafters import metadata as described
-from engine.drafters.file import read_drafter, write_drafter
+from engine.drafters.file import write_drafter
 from engine.drafters.names import HEAD
-from engine.drafters.registry import find_drafter
 from engine.errors import DraftscopeError, out_of_memory
+from engine.training.beginning import begun, begun_words, check_alike, shape_of, weights_digest
 from engine.training.checkpoint import Checkpoint
 from engine.training.corpus import joined
 from engine.training.events import Failed, Preparing, Saved
@@ -26,7 +26,7 @@ from engine.training.fit import Budget, Fit, Text
 from engine.training.head_model import HeadModel
 from engine.training.opened import open_target
 from engine.training.request import STEPS_AHEAD
-from engine.training.small_model import SmallModel, usual_shape
+from engine.training.small_model import SmallModel
 from engine.training.states import compute_states, state_files
 from engine.training.text import IDS, given_text, own_text
 from engine.training.vocabulary import Scored, commonest
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.drafters.file import DrafterFile
-    from engine.models.config import ModelConfig
     from engine.training.corpus import Corpus
     from engine.training.events import TrainingEvent
     from engine.training.opened import OpenedTarget
@@ -103,12 +102,12 @@ class _Training:
         target = open_target(request.target, request.device)
         config = target.model.config
         request.check_target(target.name, config.layers, config.width)
-        self._begin = _begun(request, target)
+        self._begin = begun(request, target)
         shape = None if self._begin is None else self._begin.metadata.shape
         self._taps = request.taps_of(config.layers)
         if request.taps is None and isinstance(shape, described.HeadShape):
             self._taps = shape.taps
-        _check_alike(request, self._taps, config, self._begin)
+        check_alike(request, self._taps, config, self._begin)
         given = given_text(target, request.corpora)
         self._kept.begin(self._asked(target), request.resume)
         if request.own_tokens:
@@ -196,7 +195,7 @@ class _Training:
                 progress.seconds,
                 request.seed,
                 str(target.device),
-                _begun_words(self._begin),
+                begun_words(self._begin),
             ),
             held_out=held_out,
             licence=LICENCE,
@@ -210,7 +209,7 @@ class _Training:
         return {
             **asked,
             "corpora": corpora,
-            "from": None if self._begin is None else _weights_digest(self._begin),
+            "from": None if self._begin is None else weights_digest(self._begin),
             "target": target.fingerprint.weights,
         }
 
@@ -230,7 +229,7 @@ def _made(
     request: TrainingRequest, target: OpenedTarget, corpus: Corpus, taps: tuple[int, ...]
 ) -> Trainable:
     """Return the drafter with its start values."""
-    shape = _shape(request, taps, target.model.config)
+    shape = shape_of(request, taps, target.model.config)
     if isinstance(shape, described.HeadShape):
         head = HeadModel(target.model, shape)
         head.start(_some_rows(corpus, target.device))
@@ -238,55 +237,6 @@ def _made(
     small = SmallModel(target.model, shape)
     small.start(corpus.tokens[:_START_TOKENS].long().to(target.device))
     return small
-
-
-def _shape(request: TrainingRequest, taps: tuple[int, ...], config: ModelConfig) -> described.Shape:
-    """Return the sizes of what is asked for."""
-    if request.kind == HEAD:
-        return described.HeadShape(request.blocks, config.mlp_width, taps)
-    return usual_shape(request.layers, request.width)
-
-
-def _begun(request: TrainingRequest, target: OpenedTarget) -> DrafterFile | None:
-    """Read the drafter to go on from; refuse one that is damaged or of another target."""
-    if request.begin is None:
-        return None
-    file = read_drafter(find_drafter(request.begin))
-    if request.out.exists() and request.out.samefile(file.header.path):
-        raise DraftscopeError(
-            f"{file.name} is what the training goes on from; give the new drafter another name."
-        )
-    file.header.check_target(target.fingerprint, target.name)
-    return file
-
-
-def _sizes(shape: described.Shape) -> str:
-    """Say how a drafter of these sizes is asked for."""
-    if isinstance(shape, described.HeadShape):
-        taps = f" --taps {' '.join(map(str, shape.taps))}".rstrip()
-        return f"head --blocks {shape.blocks}{taps}"
-    return f"small --layers {shape.layers} --width {shape.width}"
-
-
-def _begun_words(file: DrafterFile | None) -> str:
-    """Name the drafter that was gone on from, for the new one's file."""
-    if file is None:
-        return ""
-    return f"{file.metadata.name}, weights {_weights_digest(file)[:12]}"
-
-
-def _check_alike(
-    request: TrainingRequest,
-    taps: tuple[int, ...],
-    config: ModelConfig,
-    begin: DrafterFile | None,
-) -> None:
-    """Refuse to go on from a drafter of other sizes than are asked for."""
-    if begin is not None and begin.metadata.shape != _shape(request, taps, config):
-        raise DraftscopeError(
-            f"{begin.name} is a drafter of another kind or size than is asked for; ask for "
-            f"{_sizes(begin.metadata.shape)}, or leave --from out to begin anew."
-        )
 
 
 def _enough(given: Sequence[Corpus]) -> Corpus:
@@ -325,14 +275,6 @@ def _check_lengths(text: Text) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _weights_digest(file: DrafterFile) -> str:
-    """Return the SHA-256 of a drafter's weights; what its file says beside them may change."""
-    found = hashlib.sha256()
-    for name, tensor in sorted(file.tensors.items()):
-        found.update(name.encode() + tensor.contiguous().numpy().tobytes())
-    return found.hexdigest()
 
 
 def _some_rows(corpus: Corpus, device: torch.device) -> list[Tensor]:

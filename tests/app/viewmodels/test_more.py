@@ -78,7 +78,7 @@ def test_every_field_reaches_the_engine_and_comes_back():
     for field in fields(More):
         assert getattr(settings, field.name) == getattr(FULL, field.name)
     assert More.of(settings) == FULL
-    assert PromptState().settings == Settings(drafter="head", k=3, temperature=0.7)
+    assert PromptState().settings == Settings(drafter="ngram+head", k=3, temperature=0.7)
 
 
 @pytest.mark.parametrize("more", [FULL, More(), replace(FULL, drafter_temperature=0.0)])
