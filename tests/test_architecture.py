@@ -265,7 +265,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
     unpacked = {path.relative_to(wheel).as_posix() for path in wheel.rglob("*") if path.is_file()}
-    needed = tracked("app", "engine", "assets", ":!assets/screenshots", ":!assets/corpus")
+    left_out = (":!assets/screenshots", ":!assets/corpus", ":!assets/results")
+    needed = tracked("app", "engine", "assets", *left_out)
     assert set(needed) - unpacked == set()
     assert "assets/drafters/head.safetensors" in unpacked
     assert any(name.startswith("assets/fonts/") and name.endswith(".ttf") for name in unpacked)
@@ -280,6 +281,7 @@ def test_wheel_carries_nothing_else(wheel: Path) -> None:
     assert {name for name in tops if not name.endswith(".dist-info")} == {"app", "engine", "assets"}
     assert not (wheel / "assets" / "screenshots").exists()
     assert not (wheel / "assets" / "corpus").exists()
+    assert not (wheel / "assets" / "results").exists()
 
 
 def test_wheel_finds_its_own_assets(wheel: Path) -> None:
