@@ -107,28 +107,23 @@ def test_a_network_is_its_parts(pair: tuple[Network, PartedNetwork, int]) -> Non
         )
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.usefixtures("threads")
 def test_rows_and_scores_round_alike_at_every_width(
-    pair: tuple[Network, PartedNetwork, int], threads: int
+    pair: tuple[Network, PartedNetwork, int],
 ) -> None:
     whole, _, floats = pair
     ids, states = fed(33, floats)
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        all_rows = whole.score(ids, KIND.filled(40, torch.float32), states, last=33)
-        for n in range(1, 33):
-            part = whole.score(ids[:n], KIND.filled(40, torch.float32), first(n, states), last=n)
-            assert torch.equal(part.rows, all_rows.rows[:n])
-            assert torch.equal(part.scores, all_rows.scores[:n])
-            assert part.best == all_rows.best[:n]  # type: ignore[index]  # found on the way
-        cache, one_by_one = KIND.filled(40, torch.float32), []
-        for n in range(9):
-            state = None if states is None else states[n : n + 1]
-            one_by_one.append(whole.score(ids[n : n + 1], cache, state).scores)
-        assert torch.equal(torch.cat(one_by_one), all_rows.scores[:9])
-    finally:
-        torch.set_num_threads(before)
+    all_rows = whole.score(ids, KIND.filled(40, torch.float32), states, last=33)
+    for n in range(1, 33):
+        part = whole.score(ids[:n], KIND.filled(40, torch.float32), first(n, states), last=n)
+        assert torch.equal(part.rows, all_rows.rows[:n])
+        assert torch.equal(part.scores, all_rows.scores[:n])
+        assert part.best == all_rows.best[:n]  # type: ignore[index]  # found on the way
+    cache, one_by_one = KIND.filled(40, torch.float32), []
+    for n in range(9):
+        state = None if states is None else states[n : n + 1]
+        one_by_one.append(whole.score(ids[n : n + 1], cache, state).scores)
+    assert torch.equal(torch.cat(one_by_one), all_rows.scores[:9])
 
 
 def scoring(library: Library, row: torch.Tensor) -> Network:
@@ -176,28 +171,23 @@ def test_scores_that_are_no_numbers_are_the_best_ones(
     assert not best.share < 1.0  # so that no draft ends there without its fault being named
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.usefixtures("threads")
 def test_states_after_lower_layers_are_kept(
-    pair: tuple[Network, PartedNetwork, int], threads: int
+    pair: tuple[Network, PartedNetwork, int],
 ) -> None:
     whole, parted, floats = pair
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        for n, taps in ((1, (1,)), (5, (1,)), (5, (1, 2)), (3, ())):
-            ids, states = fed(n, floats)
-            memory = torch.full((n, (1 + len(taps)) * WIDTH), torch.nan)
-            kept = Kept(memory, taps)
-            got = whole.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
-            assert got.rows is memory
-            plain = whole.score(ids, KIND.filled(7, torch.float32), states, last=n)
-            assert torch.equal(got.rows[:, :WIDTH], plain.rows)
-            assert torch.equal(got.scores, plain.scores)
-            expected = parted.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
-            torch.testing.assert_close(got.rows, expected.rows, atol=1e-4, rtol=1e-4)
-            torch.testing.assert_close(got.scores, expected.scores, atol=1e-4, rtol=1e-4)
-    finally:
-        torch.set_num_threads(before)
+    for n, taps in ((1, (1,)), (5, (1,)), (5, (1, 2)), (3, ())):
+        ids, states = fed(n, floats)
+        memory = torch.full((n, (1 + len(taps)) * WIDTH), torch.nan)
+        kept = Kept(memory, taps)
+        got = whole.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
+        assert got.rows is memory
+        plain = whole.score(ids, KIND.filled(7, torch.float32), states, last=n)
+        assert torch.equal(got.rows[:, :WIDTH], plain.rows)
+        assert torch.equal(got.scores, plain.scores)
+        expected = parted.score(ids, KIND.filled(7, torch.float32), states, last=n, kept=kept)
+        torch.testing.assert_close(got.rows, expected.rows, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(got.scores, expected.scores, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.0])

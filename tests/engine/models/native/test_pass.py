@@ -35,15 +35,6 @@ def library(built_library: Path, avx2_library: Path, request: pytest.FixtureRequ
     return Library(built_library if request.param == "this processor" else avx2_library)
 
 
-@pytest.fixture(params=[1, 2, 5])
-def threads(request: pytest.FixtureRequest):  # type: ignore[no-untyped-def]  # a fixture
-    """Threads of a pass, more than most machines have cores for at last."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield request.param
-    torch.set_num_threads(before)
-
-
 def rows(count: int, width: int = WIDTH) -> torch.Tensor:
     return torch.randn(count, width, generator=torch.Generator().manual_seed(count))
 
