@@ -55,7 +55,7 @@ class Prepared:
 
     def linear(self, name: str) -> Linear:
         """Return a weight made ready for products."""
-        return self._plan.linear(self.matrix(name))
+        return self._plan.draft_linear(self.matrix(name))
 
     def head_rows(self) -> Tensor:
         """[R, D]: the rows of the target's own head that score the ids."""

@@ -67,7 +67,7 @@ def prepare_head(file: DrafterFile, target: Transformer) -> HeadWeights:
     blocks = ready.blocks(shape.blocks, BlockSizes(config.heads, config.kv_heads, config.head_dim))
     rotary = Rotary(config.rotary_dim, config.rope_base, plan.dtype, plan.device, config.scaling)
     stack = plan.stack(blocks, rotary)
-    scored = Exit(ready.vector("output_norm.weight"), plan.linear(ready.head_rows()))
+    scored = Exit(ready.vector("output_norm.weight"), plan.draft_linear(ready.head_rows()))
 
     def network(hidden_norm: str, fuse: str) -> Network:
         norms = (ready.vector(hidden_norm), ready.vector("embedding_norm.weight"))

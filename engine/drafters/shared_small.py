@@ -49,7 +49,7 @@ class SharedSmallModel:
         norm = ready.vector("input_norm.weight")[None]
         # E (o x) is (E o) x: one product of [R, W] in place of two, the wider one of [R, D]
         output = ready.matrix("output.weight").to(plan.device)
-        head = plan.linear(ready.head_rows().to(output.dtype) @ output)
+        head = plan.draft_linear(ready.head_rows().to(output.dtype) @ output)
         self._exit = Exit(ready.vector("output_norm.weight"), head)
         entrance = Entrance(target.table, norm, ready.linear("input.weight"))
         self.whole = make_network(plan, entrance, stack, self._exit, target.config.rms_epsilon)

@@ -53,6 +53,7 @@ def _info(file: DrafterFile, target: LoadedModel) -> ModelInfo:
         kind=metadata.kind,
         source=file.name,
         parameters=file.header.parameters,
+        dtype=target.transformer.plan.draft_description,
         vocabulary=int(file.tensors["vocabulary"].shape[0]),
         notes=_notes(metadata.held_out),
     )

@@ -54,6 +54,15 @@ inline Lanes widen(const uint16_t* from) {
 #endif
 }
 
+// Whole numbers from -128 to 127 as floats.
+inline Lanes widen(const int8_t* from) {
+#if defined(__AVX512F__)
+  return (Lanes)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)from)));
+#else
+  return (Lanes)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i*)from)));
+#endif
+}
+
 // Whether a comparison holds in any place.
 inline bool any(Whole found) {
 #if defined(__AVX512F__)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Weights(Structure):
-    """A packed weight: addresses of float16 groups and of a float32 bias (or None), and a shape."""
+    """A packed weight: addresses of its groups, units (None: float16) and bias, and a shape."""
 
     _fields_: ClassVar = [
         ("packed", c_void_p),
+        ("units", c_void_p),
         ("bias", c_void_p),
         ("out", c_int64),
         ("in_", c_int64),
@@ -170,10 +171,14 @@ class Library:
 
     def _declare(self) -> None:
         library = self._library
-        library.draftscope_packed_bytes.argtypes = [c_int64, c_int64]
-        library.draftscope_packed_bytes.restype = c_int64
+        library.draftscope_packed.argtypes = [c_int64, c_int64]
+        library.draftscope_packed.restype = c_int64
         library.draftscope_pack.argtypes = [c_void_p, c_int64, c_int64, c_void_p, c_int]
         library.draftscope_pack.restype = c_float
+        library.draftscope_pack_bytes.argtypes = [
+            *(c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int),
+        ]
+        library.draftscope_pack_bytes.restype = None
         library.draftscope_scratch.argtypes = [POINTER(Shape), c_int64, c_int64, c_int64, c_int]
         library.draftscope_scratch.restype = c_int64
         library.draftscope_run.argtypes = [
@@ -215,13 +220,19 @@ class Library:
         library.draftscope_residual.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
         library.draftscope_residual.restype = None
 
-    def packed_bytes(self, out: int, in_: int) -> int:
-        """Return how many bytes a weight [out, in] takes when packed."""
-        return int(self._library.draftscope_packed_bytes(out, in_))
+    def packed(self, out: int, in_: int) -> int:
+        """Return how many numbers a weight [out, in] has when packed."""
+        return int(self._library.draftscope_packed(out, in_))
 
     def pack(self, weight: int, out: int, in_: int, packed: int, threads: int) -> float:
         """Pack float32 weights from one address to another; return the largest magnitude."""
         return float(self._library.draftscope_pack(weight, out, in_, packed, threads))
+
+    def pack_bytes(
+        self, weight: int, out: int, in_: int, packed: int, units: int, threads: int
+    ) -> None:
+        """Pack as `pack` does, but into bytes, and write the unit of each output's."""
+        self._library.draftscope_pack_bytes(weight, out, in_, packed, units, threads)
 
     def scratch(self, shape: Shape, rows: int, first: int, widest: int, threads: int) -> int:
         """Return how many floats of scratch a pass needs; `widest` is what a row is made of."""

@@ -14,9 +14,9 @@
 
 extern "C" {
 
-// Bytes of one weight as it is packed.
-int64_t draftscope_packed_bytes(int64_t out, int64_t in) {
-  return (out + GROUP - 1) / GROUP * GROUP * in * sizeof(uint16_t);
+// Numbers of one weight as it is packed.
+int64_t draftscope_packed(int64_t out, int64_t in) {
+  return (out + GROUP - 1) / GROUP * GROUP * in;
 }
 
 // Round a weight [out, in] to float16 and lay it out; return its largest magnitude, NaN if any is.
@@ -37,6 +37,27 @@ float draftscope_pack(const float* weight, int64_t out, int64_t in, uint16_t* pa
     }
   }
   return broken ? NAN : largest;
+}
+
+// Round a weight [out, in] to bytes of a unit for each output, and lay it out.
+void draftscope_pack_bytes(const float* weight, int64_t out, int64_t in, int8_t* packed,
+                           float* units, int threads) {
+  constexpr float MOST = 127.0f;
+#pragma omp parallel for num_threads(threads)
+  for (int64_t column = 0; column < out; column++) {
+    const float* row = weight + column * in;
+    float peak = 0.0f;
+    bool finite = true;
+    for (int64_t at = 0; at < in; at++) {
+      peak = std::max(peak, std::fabs(row[at]));
+      finite = finite && row[at] - row[at] == 0.0f;
+    }
+    units[column] = finite ? peak / MOST : NAN;  // an output of what is no number is none
+    const float scale = finite && peak > 0.0f ? MOST / peak : 0.0f;
+    int8_t* to = packed + column / GROUP * GROUP * in + column % GROUP;
+    for (int64_t at = 0; at < in; at++)
+      to[at * GROUP] = scale > 0.0f ? (int8_t)std::lrint(row[at] * scale) : 0;
+  }
 }
 
 // Floats of scratch that a pass needs; `widest` is what a row is made of, where it is made of ids.

@@ -1,8 +1,9 @@
-// Rows times packed float16 weights, sums in float32. Knows no layer and no cache.
+// Rows times packed weights, float16 or bytes, sums in float32. Knows no layer and no cache.
 //
 // Weights lie in groups of 2 * LANES outputs: [groups][in][2 * LANES], zeros past the last output. A
 // group is one stream of memory, which is what the speed of a narrow pass hangs on. Each row is
 // summed in one order, however many rows there are: so rows round alike in passes of every width.
+// Bytes are whole numbers of a unit that each output has of its own: half the memory to wait for.
 #pragma once
 
 #include "lanes.h"
@@ -10,8 +11,9 @@
 extern "C" {
 
 struct Weights {
-  const uint16_t* packed;
-  const float* bias;  // [out], or null
+  const void* packed;
+  const float* units;  // [out], of the bytes; null: float16
+  const float* bias;   // [out], or null
   int64_t out, in;
 };
 }
@@ -23,14 +25,14 @@ constexpr int AHEAD = 8192;  // bytes: weights are asked for so far before they 
 
 // R rows of x [*, in] times G groups of weights that follow one another. An output is one chain of
 // sums over its inputs in order, whatever R and G are: they only say how much is under way at once.
-template <int R, int G>
-inline void multiply(const float* x, int64_t in, const uint16_t* weights, Lanes (&total)[R][2 * G]) {
+template <int R, int G, class Number>
+inline void multiply(const float* x, int64_t in, const Number* weights, Lanes (&total)[R][2 * G]) {
   for (int row = 0; row < R; row++)
     for (int i = 0; i < 2 * G; i++) total[row][i] = Lanes{};
   for (int64_t at = 0; at < in; at++) {
     Lanes wide[2 * G];
     for (int group = 0; group < G; group++) {
-      const uint16_t* here = weights + (group * in + at) * GROUP;
+      const Number* here = weights + (group * in + at) * GROUP;
       _mm_prefetch((const char*)here + AHEAD, _MM_HINT_T0);
       wide[2 * group] = widen(here);
       wide[2 * group + 1] = widen(here + LANES);
@@ -53,14 +55,19 @@ inline void put(const Sink& sink, const Weights& weights, int64_t row, int64_t c
   const int64_t room = std::min<int64_t>(LANES, weights.out - column);
   if (room <= 0) return;
   float* to = sink.to + row * sink.stride + column;
-  float kept[LANES] = {}, bias[LANES] = {};
   if (room < LANES) {
+    float kept[LANES] = {}, bias[LANES] = {}, units[LANES] = {};
+    if (weights.units) {
+      std::memcpy(units, weights.units + column, room * sizeof(float));
+      value *= load(units);
+    }
     if (weights.bias) std::memcpy(bias, weights.bias + column, room * sizeof(float));
     if (sink.add) std::memcpy(kept, to, room * sizeof(float));
     put_lanes(kept, load(kept) + (value + load(bias)));
     std::memcpy(to, kept, room * sizeof(float));
     return;
   }
+  if (weights.units) value *= load(weights.units + column);
   if (weights.bias) value += load(weights.bias + column);
   put_lanes(to, sink.add ? load(to) + value : value);
 }
@@ -69,8 +76,11 @@ template <int R, int G>
 inline void rows_of(const float* x, const Weights& weights, int64_t group, int64_t row,
                     const Sink& sink) {
   Lanes total[R][2 * G];
-  multiply<R, G>(x + row * weights.in, weights.in, weights.packed + group * weights.in * GROUP,
-                 total);
+  const int64_t in = weights.in, at_first = group * in * GROUP;
+  if (weights.units)
+    multiply<R, G>(x + row * in, in, (const int8_t*)weights.packed + at_first, total);
+  else
+    multiply<R, G>(x + row * in, in, (const uint16_t*)weights.packed + at_first, total);
   for (int at = 0; at < R; at++)
     for (int i = 0; i < 2 * G; i++)
       put(sink, weights, row + at, group * GROUP + i * LANES, total[at][i]);

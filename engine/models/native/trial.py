@@ -136,6 +136,7 @@ def trial(library: Library) -> Record:
             for begin, end in ((0, 250), (250, 259), (259, _ODD_LENGTH - 1), (0, 1))
         ]
     found += [_seen_apart(compiled.scans), _laws_apart(compiled.laws)]
+    found.append(_bytes_apart(compiled))
     found += [_attention_apart(library, kind) for kind in (torch.float32, torch.bfloat16)]
     # torch's maximum of what holds a NaN is NaN
     return Record(over_packed=_over(usual, ids), difference=float(torch.stack(found).max()))
@@ -169,6 +170,15 @@ def _laws_apart(laws: Lawmaker) -> Tensor:
     if not all(drawn):
         return torch.tensor(float("inf"))
     return torch.cat([part.flatten() for part in apart]).abs().max()
+
+
+def _bytes_apart(plan: CompiledPlan) -> Tensor:
+    """Return by how much a drafter's product differs from torch's, of the weight as rounded."""
+    draw_from = torch.Generator().manual_seed(4)
+    weight, x = (torch.randn(n, 55, generator=draw_from) / 8 for n in (77, 3))
+    unit = weight.abs().amax(dim=1, keepdim=True) / 127
+    expected = x @ ((weight / unit).round() * unit).T
+    return (plan.draft_linear(weight)(x) - expected).abs().max()
 
 
 def _attention_apart(library: Library, kind: torch.dtype) -> Tensor:

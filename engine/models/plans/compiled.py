@@ -1,8 +1,9 @@
 """The compiled plan on a CPU: a whole pass is one C++ function, built for this processor.
 
 Knows the built library, weights and layers; how it is built is `engine.models.native.build`'s.
-Weights are float16 and sums float32 as in the packed plan, added in another order. Rows round alike
-in passes of every width by construction, so nothing is padded and nothing is measured at the start.
+Weights are float16 and sums float32 as in the packed plan, added in another order; those of trained
+drafters are bytes. Rows round alike in passes of every width by construction, so nothing is padded
+and nothing is measured at the start.
 """
 
 from __future__ import annotations
@@ -38,15 +39,29 @@ if TYPE_CHECKING:
 class CompiledLinear:
     """A weight that the library has packed."""
 
-    def __init__(self, library: Library, arena: Arena, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        arena: Arena,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        *,
+        bytes_: bool = False,
+    ) -> None:
         self._library = library
         out, in_ = weight.shape
-        self._memory: Memory = arena.take(library.packed_bytes(out, in_))
         source = weight.float().contiguous()
-        address, threads = self._memory.address, torch.get_num_threads()
-        check_float16(library.pack(source.data_ptr(), out, in_, address, threads))
+        self._memory: Memory = arena.take(library.packed(out, in_) * (1 if bytes_ else 2))
+        self._units = torch.empty(out) if bytes_ else None
         self._bias = None if bias is None else bias.float().contiguous()
-        self.weights = Weights(address, _address(self._bias), out, in_)
+        self.weights = Weights(
+            *(self._memory.address, _address(self._units), _address(self._bias), out, in_)
+        )
+        place = source.data_ptr(), out, in_, self._memory.address
+        if self._units is None:
+            check_float16(library.pack(*place, torch.get_num_threads()))
+        else:
+            library.pack_bytes(*place, self._units.data_ptr(), torch.get_num_threads())
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the product; [n, out] from [n, in]."""
@@ -147,6 +162,7 @@ class CompiledPlan:
 
     name = "compiled"
     description = "float16 weights, float32 sums, one C++ function a pass"
+    draft_description = "weights of one byte, float32 sums, one C++ function a pass"
     dtype = torch.float32
     rounds_alike = True
 
@@ -160,6 +176,10 @@ class CompiledPlan:
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Round the weight to float16 and pack it; the bias stays float32, as the sums are."""
         return CompiledLinear(self._library, self._arena, weight, bias)
+
+    def draft_linear(self, weight: Tensor) -> Linear:
+        """Round the weight to bytes, with a unit for each output: half as much to read."""
+        return CompiledLinear(self._library, self._arena, weight, bytes_=True)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float16, as the head that may be tied to it."""

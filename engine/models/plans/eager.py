@@ -38,11 +38,20 @@ class EagerPlan:
         """Say in which type products are computed."""
         return str(self.dtype).removeprefix("torch.")
 
+    @property
+    def draft_description(self) -> str:
+        """Say the same of a trained drafter."""
+        return self.description
+
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Keep weight and bias as they are."""
         kept = weight.to(device=self.device, dtype=self.dtype)
         added = None if bias is None else bias.to(device=self.device, dtype=self.dtype)
         return Product(lambda x: functional.linear(x, kept, added))
+
+    def draft_linear(self, weight: Tensor) -> Linear:
+        """Prepare it as any other weight."""
+        return self.linear(weight)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table as it is."""

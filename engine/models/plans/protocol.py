@@ -79,6 +79,11 @@ class Plan(Protocol):
         ...
 
     @property
+    def draft_description(self) -> str:
+        """Say which types are multiplied and summed in a trained drafter."""
+        ...
+
+    @property
     def rounds_alike(self) -> bool:
         """Whether a row comes out bit for bit the same in passes of every width of a round."""
         ...
@@ -90,6 +95,13 @@ class Plan(Protocol):
 
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Prepare a weight [out, in] and a bias [out]; the plan keeps what it needs of them."""
+        ...
+
+    def draft_linear(self, weight: Tensor) -> Linear:
+        """Prepare a weight [out, in] of a trained drafter, whose numbers may be rounded further.
+
+        What a drafter proposes need not be exact; that it drew from the law it tells of is enough.
+        """
         ...
 
     def table(self, weight: Tensor) -> Tensor:

@@ -47,7 +47,10 @@ def library(built_library: Path) -> Library:
 
 @pytest.fixture(params=ENTRANCES)
 def pair(request: pytest.FixtureRequest, library: Library) -> tuple[Network, PartedNetwork, int]:
-    """One network run at once and part after part, and the floats of its states."""
+    """One network run at once and part after part, and the floats of its states.
+
+    All but the plain one have the bytes of a drafter at their ends.
+    """
     width, states = ENTRANCES[request.param]
     plan = CompiledPlan(library)
     return (*networks(plan, width, states), (states or 0) * width)
@@ -57,14 +60,15 @@ def networks(plan: CompiledPlan, width: int, states: int | None) -> tuple[Networ
     draw = torch.Generator().manual_seed(width)
     table = plan.table(torch.randn(IDS, width, generator=draw))
     entrance = Entrance(table)
+    linear = plan.linear if states is None else plan.draft_linear
     if states is not None:
         joined = (states + 1) * width
         norms = 0.5 + torch.rand(states + 1, width, generator=draw)
         weight = torch.randn(WIDTH, joined, generator=draw) / joined**0.5
-        entrance = Entrance(table, norms, plan.linear(weight))
+        entrance = Entrance(table, norms, linear(weight))
     stack = plan.stack(KIND.layers(torch.float32, plan=plan), KIND.rotary(torch.float32))
     norm = 0.5 + torch.rand(WIDTH, generator=draw)
-    head = plan.linear(torch.randn(SCORED, WIDTH, generator=draw))
+    head = linear(torch.randn(SCORED, WIDTH, generator=draw))
     parts = (entrance, stack, Exit(norm, head), stack.epsilon)  # type: ignore[attr-defined]  # compiled
     made = make_network(plan, *parts)
     assert not isinstance(made, PartedNetwork)

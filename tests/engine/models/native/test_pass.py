@@ -130,6 +130,35 @@ def test_a_product_is_torchs_own(library: Library, out: int, in_: int, biased: b
         torch.testing.assert_close(layer.normed(x, norm, 0.0), expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("out", "in_"), [(96, 40), (33, 7), (1, 1), (257, 576), (31, 2)])
+def test_a_drafters_product_is_that_of_its_weight_rounded_to_bytes(
+    library: Library, out: int, in_: int
+) -> None:
+    generator = torch.Generator().manual_seed(1)
+    weight = torch.randn(out, in_, generator=generator) * 10.0 ** torch.randn(out, 1)
+    weight[out // 2] = 0.0
+    unit = weight.abs().amax(1, keepdim=True) / 127
+    rounded = (weight / unit.clamp(min=1e-30)).round() * unit
+    layer = CompiledPlan(library).draft_linear(weight)
+    norm = torch.rand(in_, generator=generator)
+    for n in (1, 2, 3, 6, 7, 17):
+        x = torch.randn(n, in_, generator=generator)
+        scale = float(weight.abs().max())
+        expected = functional.linear(x, rounded)
+        assert float((layer(x) - expected).abs().max()) <= 1e-4 * scale
+        expected = functional.linear(functional.rms_norm(x, (in_,), norm), rounded)
+        assert float((layer.normed(x, norm, 0.0) - expected).abs().max()) <= 1e-4 * scale
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
+def test_an_output_of_a_drafter_that_is_no_number_is_none(library: Library, broken: float) -> None:
+    weight = torch.ones(40, 3)
+    weight[5, 1] = broken
+    found = CompiledPlan(library).draft_linear(weight)(torch.ones(2, 3))
+    assert not found[:, 5].isfinite().any()
+    assert found[:, torch.arange(40) != 5].isfinite().all()
+
+
 def test_what_is_no_number_stays_none(library: Library) -> None:
     kind, plan = ALL["grouped"], CompiledPlan(library)
     stack = plan.stack(kind.layers(torch.float32, plan=plan), kind.rotary(torch.float32))
