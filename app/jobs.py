@@ -31,8 +31,8 @@ from app.messages import (
     WishFailed,
 )
 from app.viewmodels.portion import Gatherer
-from app.viewmodels.prompt import FALLBACK_DRAFTER, early_spec
-from engine.drafters.names import BUNDLED, EARLY, behind
+from app.viewmodels.prompt import early_spec
+from engine.drafters.names import ANYWHERE, BUNDLED, EARLY, behind
 from engine.drafters.registry import list_drafters
 from engine.errors import DraftscopeError
 from engine.models.native import build
@@ -236,11 +236,11 @@ def _instead(spec: str, target: LoadedModel) -> str:
     first, spec = spec.removesuffix(behind(spec)), behind(spec)
     if spec.startswith(EARLY):
         exits = f"{first}{early_spec(target.info.layers)}"
-        return exits if target.info.layers > 1 else FALLBACK_DRAFTER
+        return exits if target.info.layers > 1 else ANYWHERE
     entries = list_drafters() if spec in BUNDLED else []
     sound = (entry for entry in entries if entry.spec == spec and not entry.problem)
     other = any(not entry.fits(target.fingerprint) for entry in sound)
-    return FALLBACK_DRAFTER if other else ""
+    return ANYWHERE if other else ""
 
 
 def _share_with_the_window() -> None:

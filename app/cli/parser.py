@@ -19,6 +19,7 @@ from app.cli.arguments import (
 from app.cli.parser_bench import add_bench
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
+from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
 COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "check", "bench")
@@ -76,10 +77,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     parser.add_argument(
         "--drafter",
-        default="ngram",
         metavar=f"{DRAFTERS}|none",
         help="what proposes tokens; `draftscope drafters` lists the trained ones, and early:LAYERS "
-        "is the target's own first layers (default: %(default)s)",
+        f"is the target's own first layers (default: {QUICKEST} where the bundled head fits the "
+        f"target, else {ANYWHERE})",
     )
     parser.add_argument(
         "--k", type=whole(0), default=4, help="tokens drafted a round (default: %(default)s)"

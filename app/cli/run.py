@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from app.cli.interrupt import Interrupt
 from app.cli.progress import ProgressLine
 from app.cli.report import Outcome, as_lines, as_object
 from app.cli.terminal import TokenPrinter
 from engine.control import Control
+from engine.drafters.names import ANYWHERE
+from engine.drafters.registry import usual_drafter
 from engine.errors import DraftscopeError
 from engine.request import RunRequest
 from engine.trace.events import FinishReason, Round, RunFinished, RunStarted, Settings
@@ -34,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     _check_folder(options.trace)
     control = Control()
     with Interrupt(control.stop) as interrupt:
-        session = _load(options, interrupt)
+        session, drafter = _load(options, interrupt)
+        settings = msgspec.structs.replace(request.settings, drafter=drafter)
+        request = replace(request, settings=settings)
         line = ProgressLine(sys.stderr)
         outcome = _show(session.run(request, control, progress=line), options, line)
     if options.json:
@@ -51,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _request(options: argparse.Namespace) -> RunRequest:
     named = {name: getattr(options, name) for name in Settings.__struct_fields__}
+    named["drafter"] = options.drafter or ANYWHERE  # until the target is known
     return RunRequest(
         prompt=_prompt(options),
         settings=Settings(**named),
@@ -89,7 +97,8 @@ def _check_folder(trace: Path | None) -> None:
         raise DraftscopeError(f"{trace} cannot be written: name a file in a folder that exists.")
 
 
-def _load(options: argparse.Namespace, interrupt: Interrupt) -> Session:
+def _load(options: argparse.Namespace, interrupt: Interrupt) -> tuple[Session, str]:
+    """Load the target and the drafter that is asked for, or the usual one."""
     from engine import LoadingCancelled, Session, load_model  # torch, from here on
 
     line = ProgressLine(sys.stderr)
@@ -103,8 +112,9 @@ def _load(options: argparse.Namespace, interrupt: Interrupt) -> Session:
         )
         session = Session(target)
         # now, so that a wrong name is said before the run
-        session.drafter(options.drafter, lambda: interrupt.asked, progress=line)
-        return session
+        drafter = options.drafter or usual_drafter(target.fingerprint)
+        session.drafter(drafter, lambda: interrupt.asked, progress=line)
+        return session, drafter
     except LoadingCancelled:
         raise KeyboardInterrupt from None
     finally:

@@ -16,6 +16,7 @@ from engine.drafters.names import (
     EARLY,
     LOOKUP_FIRST,
     MODEL,
+    QUICKEST,
     TRAINED,
     behind,
     is_trained,
@@ -34,9 +35,8 @@ LARGEST_SEED = 2**63 - 1
 # What a new user finds: a run that drafts, draws and rejects, so that the court has something to
 # show, and a question that the default model answers at some length.
 FIRST_PROMPT = "Explain to a curious child why the sky is blue."
-DEFAULT_DRAFTER = "ngram+head"
-FALLBACK_DRAFTER = "ngram"  # any target can use it
 DEFAULT_LAYERS = 30  # of the default target
+_TRAINED = "trained "
 _UNSCORED = ("ngram", "none")  # these have no logits, so nothing to draw from or to be unsure of
 
 
@@ -47,7 +47,7 @@ class PromptState:
     prompt: str = FIRST_PROMPT
     raw: bool = False
     target: str = "smollm2-135m"
-    drafter: str = DEFAULT_DRAFTER
+    drafter: str = QUICKEST
     k: int = 3
     temperature: float = 0.7
     top_k: int = 0
@@ -168,15 +168,15 @@ def drafter_label(spec: str) -> str:
     """Write a drafter in the glossary's words."""
     known = {
         "ngram": "n-gram look-up",
-        "head": "trained head",
+        "head": f"{_TRAINED}head",
         "none": "none (plain rounds)",
     }
     if spec in known:
         return known[spec]
     if spec.startswith(LOOKUP_FIRST):
-        return f"n-gram, else {drafter_label(behind(spec))}"
+        return f"n-gram, else {drafter_label(behind(spec)).removeprefix(_TRAINED)}"
     if is_trained(spec):
-        return f"trained {_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
+        return f"{_TRAINED}{_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
     if spec.startswith(EARLY):
         return f"early exit, first {count(early_layers(spec), 'layer')}"
     return f"small model: {_last_part(spec.removeprefix(MODEL))}"

@@ -10,6 +10,8 @@ EARLY = "early:"  # and the number of the target's first layers that draft
 MODEL = "model:"  # and a small model's name or path
 TRAINED = "trained:"  # and a trained drafter's name or path
 LOOKUP_FIRST = "ngram+"  # and the drafter that drafts where a look-up finds nothing long
+ANYWHERE = "ngram"  # what drafts for every target
+QUICKEST = f"{LOOKUP_FIRST}{HEAD}"  # where the bundled head fits, by `draftscope bench articles`
 BUNDLED = ("head", "small-2", "small-4")  # trained drafters that come with Draftscope
 WAYS = (
     "ngram, head, small-2, small-4, trained:NAME, model:NAME, early:LAYERS, ngram+ before any of "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.assets import ROOT, asset
 from engine.drafters.header import read_drafter_header
-from engine.drafters.names import BUNDLED, TRAINED
+from engine.drafters.names import ANYWHERE, BUNDLED, HEAD, QUICKEST, TRAINED
 from engine.errors import DraftscopeError, short, short_path
 from engine.models.formats.files import valid_text
 from engine.models.registry import data_folder
@@ -81,6 +81,12 @@ def list_drafters() -> list[DrafterEntry]:
 def spec_of(path: str | os.PathLike[str]) -> str:
     """Return how settings and traces name a drafter's file: never with its folder."""
     return f"{TRAINED}{valid_text(Path(path).stem)}"
+
+
+def usual_drafter(fingerprint: Fingerprint) -> str:
+    """Return the quickest drafter that a target of this fingerprint has without training one."""
+    head = _entry(HEAD, ROOT / FOLDER / f"{HEAD}{ENDING}")
+    return QUICKEST if head.fits(fingerprint) else ANYWHERE
 
 
 def find_drafter(spec: str) -> Path:

@@ -60,7 +60,7 @@ class Recorded:
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> Recorded:
     recorded = Recorded(make_trace(rounds=20))
-    monkeypatch.setattr(run_module, "_load", lambda options, interrupt: recorded)
+    monkeypatch.setattr(run_module, "_load", lambda asked, _: (recorded, asked.drafter or "none"))
     return recorded
 
 

@@ -12,7 +12,7 @@ from app.cli import run as run_module
 from app.cli.main import main
 from app.cli.parser import command_parser
 from app.cli.report import Outcome, as_lines, as_object
-from engine.trace.events import DraftEnd, Round, Settings
+from engine.trace.events import DraftEnd, Round, RunStarted, Settings
 from engine.trace.reader import read_trace
 from tests.app.further import FULL_MORE
 from tests.app.rounds import make_round
@@ -166,6 +166,17 @@ def test_every_setting_reaches_the_engine_and_its_trace(
     assert any(one.draft_end is DraftEnd.UNSURE for one in rounds)
     least = [len(one.drafted) for one in rounds if one.draft_end is DraftEnd.UNSURE]
     assert min(least) >= 2
+
+
+def test_without_a_drafter_asked_for_one_that_fits_drafts(
+    target: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.jsonl"
+    options = ["--target", str(target), "--max-new-tokens", "8", "--prompt", "hello"]
+    run_json([*options, "--trace", str(path)], capsys)
+    started = read_trace(path)[0]
+    assert isinstance(started, RunStarted)
+    assert started.settings.drafter == "ngram"  # the bundled head is another target's
 
 
 def test_bench_takes_early_exit(target: Path, capsys: pytest.CaptureFixture[str]) -> None:

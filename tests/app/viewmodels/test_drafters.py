@@ -49,7 +49,7 @@ def test_a_trained_one_shows_size_cost_and_acceptance():
 
 def test_the_head_behind_a_look_up_is_offered_wherever_the_head_is():
     row = by_spec(costs={"ngram+head": 0.05})["ngram+head"]
-    assert row.title == "n-gram, else trained head"
+    assert row.title == "n-gram, else head"
     assert row.detail == "copies what comes again, else drafts · c 0.05"
     assert "drafts everywhere else" in row.tip
     assert "62 % accepted" in row.tip
@@ -117,7 +117,7 @@ def test_a_run_of_one_drafter_tells_its_cost():
 def test_trained_drafters_are_named_without_their_folder():
     assert drafter_label("small-2") == "trained small-2"
     assert drafter_label("trained:mine") == "trained mine"
-    assert drafter_label("ngram+trained:mine") == "n-gram, else trained mine"
+    assert drafter_label("ngram+trained:mine") == "n-gram, else mine"
     assert drafter_label("trained:/somewhere/deep/mine.safetensors") == "trained mine"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import DraftscopeError, RunRequest, Session, Settings
 from engine.drafters.names import BUNDLED
-from engine.drafters.registry import drafters_folder, find_drafter, list_drafters
+from engine.drafters.registry import drafters_folder, find_drafter, list_drafters, usual_drafter
 from engine.loading import load_model, make_drafter
 from engine.trace.events import RunStarted
 from tests.engine.drafters.making import SHAPES, described, drafter_tensors, write_for, write_head
@@ -47,6 +47,17 @@ def test_bundled_and_own_drafters_are_listed(tiny_target: LoadedModel) -> None:
     torn = entries["trained:torn"]
     assert "torn.safetensors is" in torn.problem
     assert torn.kind == ""
+
+
+def test_the_usual_drafter_is_the_head_behind_a_lookup_where_it_fits(
+    tiny_target: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (head,) = (entry for entry in list_drafters() if entry.spec == "head")
+    assert head.fingerprint is not None
+    assert usual_drafter(head.fingerprint) == "ngram+head"
+    assert usual_drafter(tiny_target.fingerprint) == "ngram"
+    monkeypatch.setattr("engine.drafters.registry.ROOT", tmp_path)
+    assert usual_drafter(head.fingerprint) == "ngram"  # the file is missing
 
 
 def test_a_missing_bundled_file_is_listed_with_its_sentence_and_refused(
