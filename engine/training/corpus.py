@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -47,6 +48,22 @@ class Corpus:
     def row(self, index: int) -> Tensor:
         """Return the ids of a text; [n]."""
         return self.tokens[int(self.starts[index]) : int(self.starts[index + 1])]
+
+    @cached_property
+    def trained(self) -> tuple[int, ...]:
+        """Rows that may be trained on: none that is kept, nor one with the very text of such a one.
+
+        A target that is asked twice what has one answer gives it twice.
+        """
+        kept = {self._text(row) for row in self.validation}
+        return tuple(
+            row
+            for row in range(self.rows)
+            if row not in self.validation and self._text(row) not in kept
+        )
+
+    def _text(self, row: int) -> bytes:
+        return self.row(row).numpy().tobytes()
 
     def lengths(self) -> list[int]:
         """Return how many ids each text has."""

@@ -117,7 +117,7 @@ class Fit:
         self._random = random.Random(seed)
         self._waiting: list[list[int]] = []  # batches of this epoch that are still to come
         kept = sorted(text.corpus.validation)
-        self._train = [row for row in range(text.corpus.rows) if row not in text.corpus.validation]
+        self._train = text.corpus.trained
         self._measured = _first_tokens(text.corpus, kept, MEASURED_TOKENS)
 
     def run(

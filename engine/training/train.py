@@ -180,8 +180,9 @@ class _Training:
     ) -> described.DrafterMetadata:
         request, progress = self._request, fit.progress
         tokens = Counter[str]()
-        for row, (kind, length) in enumerate(zip(corpus.kinds, corpus.lengths(), strict=True)):
-            tokens[kind] += length if row not in corpus.validation else 0
+        lengths = corpus.lengths()
+        for row in corpus.trained:
+            tokens[corpus.kinds[row]] += lengths[row]
         return described.DrafterMetadata(
             kind=request.kind,
             name=request.out.stem,
@@ -247,7 +248,7 @@ def _enough(given: Sequence[Corpus]) -> Corpus:
             f"There are fewer than {FEWEST_TOKENS} tokens of text to train on; give more files "
             "(--corpus) or let the target write more (--self)."
         )
-    if not 0 < len(corpus.validation) < corpus.rows:
+    if not (corpus.validation and corpus.trained):
         kept = "all" if corpus.validation else "none"
         raise DraftscopeError(
             f"Of the {corpus.rows} texts {kept} are kept for measuring, and some have to be and "
@@ -258,14 +259,9 @@ def _enough(given: Sequence[Corpus]) -> Corpus:
 
 def _check_lengths(text: Text) -> None:
     """Refuse text that is too short to train a draft on, or to measure one."""
-    corpus = text.corpus
-    for kept, what in ((True, "measured on"), (False, "trained on")):
-        counted = sum(
-            max(0, length - text.prefix - STEPS_AHEAD)
-            for row, length in enumerate(corpus.lengths())
-            if (row in corpus.validation) == kept
-        )
-        if not counted:
+    corpus, lengths = text.corpus, text.corpus.lengths()
+    for rows, what in ((corpus.validation, "measured on"), (corpus.trained, "trained on")):
+        if not any(lengths[row] - text.prefix > STEPS_AHEAD for row in rows):
             raise DraftscopeError(
                 f"The texts to be {what} are too short for a draft; give more files (--corpus) or "
                 "let the target write more (--self)."
@@ -280,7 +276,7 @@ def _digest(path: Path) -> str:
 def _some_rows(corpus: Corpus, device: torch.device) -> list[Tensor]:
     """Return texts from all over the corpus, some ten thousand tokens in all."""
     lengths = corpus.lengths()
-    rows = [row for row in range(corpus.rows) if row not in corpus.validation and lengths[row] > 1]
+    rows = [row for row in corpus.trained if lengths[row] > 1]
     stride = max(1, corpus.tokens.numel() // _START_TOKENS)
     return [corpus.row(row).long().to(device) for row in rows[::stride]]
 

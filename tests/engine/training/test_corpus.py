@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,6 +49,19 @@ def test_one_row_in_so_many_is_kept_for_measuring(corpus: Corpus) -> None:
         assert kept <= set(range(rows))
         assert len(kept) >= 1
     assert 0 not in kept_rows(2) | kept_rows(30)
+
+
+def test_a_text_that_is_kept_is_trained_on_nowhere() -> None:
+    rows = noise_rows([40] * 60)
+    apart, kept = Corpus.of(rows), 6
+    rest = [row for row in range(60) if row not in apart.validation]
+    assert kept in apart.validation
+    assert apart.trained == (*rest,)
+    rows[0] = replace(rows[kept], kind="another", temperature=0.7)  # the same text
+    rows[1] = replace(rows[kept], tokens=rows[kept].tokens[:-1])  # nearly so
+    assert Corpus.of(rows).trained == tuple(row for row in rest if row != 0)
+    twice = joined((apart, apart))  # the same rows of both are kept
+    assert twice.trained == (*rest, *(60 + row for row in rest))
 
 
 def test_what_is_written_is_read(corpus: Corpus, tmp_path: Path) -> None:
