@@ -71,7 +71,7 @@ inline void join_ends(const Entrance& entrance, const Ends& ends, float epsilon,
 
 // Make the rows [n, width] of a pass, as one of the team; `own` is this thread's.
 inline void enter(const Entrance& entrance, const Ends& ends, float epsilon, int64_t n, float* x,
-                  int64_t width, float* own, Stage& stage, int threads, bool near) {
+                  int64_t width, float* own, Stage& stage, int threads, Reach reach) {
   const Weights& weights = entrance.weights;
   if (!weights.packed) {
     take_part(stage, n, threads, [] {},
@@ -85,7 +85,7 @@ inline void enter(const Entrance& entrance, const Ends& ends, float epsilon, int
       join_ends(entrance, ends, epsilon, row, own + row * weights.in);
   };
   take_part(stage, groups_of(weights), threads, prepare, [&](int64_t begin, int64_t end) {
-    product(own, n, weights, begin, end, {x, width, false}, near);
+    product(own, n, weights, begin, end, {x, width, false}, reach);
   });
 }
 
@@ -114,14 +114,14 @@ inline void look(Ends& ends, int64_t row, int64_t width) {
 
 // Score the last rows [scored, width], as one of the team, and look at each.
 inline void leave(const Exit& exit, Ends& ends, float epsilon, const float* x, float* own,
-                  Stage* stages, int threads, bool near) {
+                  Stage* stages, int threads, Reach reach) {
   const Weights& weights = exit.weights;
   const auto prepare = [&] {
     for (int64_t row = 0; row < ends.scored; row++)
       rms_norm(x + row * weights.in, exit.norm, epsilon, weights.in, own + row * weights.in);
   };
   take_part(stages[0], groups_of(weights), threads, prepare, [&](int64_t begin, int64_t end) {
-    product(own, ends.scored, weights, begin, end, {ends.scores, weights.out, false}, near);
+    product(own, ends.scored, weights, begin, end, {ends.scores, weights.out, false}, reach);
   });
   take_part(stages[1], ends.scored, threads, [] {}, [&](int64_t row, int64_t end) {
     for (; row < end; row++) look(ends, row, weights.out);

@@ -33,7 +33,7 @@ struct Rows {
   float* x;                      // [n, width], the residual stream
   int64_t n, first;              // how many, and the position of the first
   const float *cosines, *sines;  // [n, rotary_dim], of their positions; the sines come signed
-  int32_t near;                  // whether the weights were read a moment ago
+  Reach reach;                   // of the weights
 };
 }
 
@@ -146,7 +146,7 @@ struct Pass {
                               auto prepare) {
       take_part(stage, groups_of(weights), threads, prepare,
                 [&](int64_t begin, int64_t end) {
-                  product(x, n, weights, begin, end, sink, rows.near);
+                  product(x, n, weights, begin, end, sink, rows.reach);
                 });
     };
     const auto nothing = [] {};

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+FAR, NEAR, ONCE = range(3)  # read a moment ago; too much to stay in a cache until the next pass
+
+
 class Weights(Structure):
     """A packed weight: addresses of its groups, units (None: float16) and bias, and a shape."""
 
@@ -69,7 +72,7 @@ class Store(Structure):
 class Rows(Structure):
     """The rows of one pass: where they lie, how many, where the first stands, its angles.
 
-    `near` says whether the weights were read a moment ago.
+    `reach` says where the weights lie: FAR, NEAR or ONCE.
     """
 
     _fields_: ClassVar = [
@@ -78,7 +81,7 @@ class Rows(Structure):
         ("first", c_int64),
         ("cosines", c_void_p),
         ("sines", c_void_p),
-        ("near", c_int32),
+        ("reach", c_int32),
     ]
 
 

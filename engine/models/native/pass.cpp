@@ -91,7 +91,7 @@ void draftscope_run(const Shape* shape, const Layer* layers, int64_t begin, int6
   const int64_t n = rows->n, heads = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
   const int64_t floats = own_floats(*shape, n, ends ? entrance->weights.in : 0);
   const int64_t tapped = ends ? ends->tapped : 0, width = shape->width;
-  const bool near = rows->near;
+  const Reach reach = rows->reach;
   float *inner = scratch + n * heads, *x = rows->x;
   float* parts = inner + n * 2 * shape->mlp_width;
   float* own = parts + all_parts(*shape, n, rows->first);
@@ -102,7 +102,7 @@ void draftscope_run(const Shape* shape, const Layer* layers, int64_t begin, int6
     const int team = omp_get_num_threads();
     float* mine = own + omp_get_thread_num() * floats;
     Stage* stage = stages.data();
-    if (ends) enter(*entrance, *ends, shape->epsilon, n, x, width, mine, *stage++, team, near);
+    if (ends) enter(*entrance, *ends, shape->epsilon, n, x, width, mine, *stage++, team, reach);
     int64_t taken = 0;
     for (int64_t at = 0; at < count; at++, stage += STAGES) {
       if (taken < tapped && ends->taps[taken] == at)
@@ -112,7 +112,7 @@ void draftscope_run(const Shape* shape, const Layer* layers, int64_t begin, int6
     while (taken < tapped) keep(*ends, x, n, width, ++taken, *stage++, team);
     if (tapped) keep(*ends, x, n, width, 0, *stage++, team);
     if (ends && ends->scored)
-      leave(*exit, *ends, shape->epsilon, x + (n - ends->scored) * width, mine, stage, team, near);
+      leave(*exit, *ends, shape->epsilon, x + (n - ends->scored) * width, mine, stage, team, reach);
   }
 }
 
@@ -130,7 +130,8 @@ void draftscope_product(const Weights* weights, const float* x, int64_t n, const
     };
     take_part(stage, groups_of(*weights), omp_get_num_threads(), prepare,
               [&](int64_t begin, int64_t end) {
-                product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false}, false);
+                product(norm ? own : x, n, *weights, begin, end, {to, weights->out, false},
+                        Reach::far);
               });
   }
 }

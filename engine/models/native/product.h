@@ -23,9 +23,13 @@ namespace {
 constexpr int GROUP = 2 * LANES;
 constexpr int AHEAD = 8192;  // bytes: weights are asked for so far before they are used
 
+// Where weights lie when they are asked for. Those of a large model come by once a pass and would
+// drive everything else out of the cache that the processor's cores share, a drafter's first of all.
+enum class Reach : int32_t { far, near, once };
+
 // R rows of x [*, in] times G groups of weights that follow one another. An output is one chain of
 // sums over its inputs in order, whatever R and G are: they only say how much is under way at once.
-template <int R, int G, class Number>
+template <int R, int G, bool KEPT, class Number>
 inline void multiply(const float* x, int64_t in, const Number* weights, Lanes (&total)[R][2 * G]) {
   for (int row = 0; row < R; row++)
     for (int i = 0; i < 2 * G; i++) total[row][i] = Lanes{};
@@ -33,7 +37,7 @@ inline void multiply(const float* x, int64_t in, const Number* weights, Lanes (&
     Lanes wide[2 * G];
     for (int group = 0; group < G; group++) {
       const Number* here = weights + (group * in + at) * GROUP;
-      _mm_prefetch((const char*)here + AHEAD, _MM_HINT_T0);
+      _mm_prefetch((const char*)here + AHEAD, KEPT ? _MM_HINT_T0 : _MM_HINT_NTA);
       wide[2 * group] = widen(here);
       wide[2 * group + 1] = widen(here + LANES);
     }
@@ -74,13 +78,16 @@ inline void put(const Sink& sink, const Weights& weights, int64_t row, int64_t c
 
 template <int R, int G>
 inline void rows_of(const float* x, const Weights& weights, int64_t group, int64_t row,
-                    const Sink& sink) {
+                    const Sink& sink, Reach reach) {
   Lanes total[R][2 * G];
-  const int64_t in = weights.in, at_first = group * in * GROUP;
+  const int64_t in = weights.in, first = group * in * GROUP;
+  const uint16_t* halves = (const uint16_t*)weights.packed + first;
   if (weights.units)
-    multiply<R, G>(x + row * in, in, (const int8_t*)weights.packed + at_first, total);
+    multiply<R, G, true>(x + row * in, in, (const int8_t*)weights.packed + first, total);
+  else if (reach == Reach::once)
+    multiply<R, G, false>(x + row * in, in, halves, total);
   else
-    multiply<R, G>(x + row * in, in, (const uint16_t*)weights.packed + at_first, total);
+    multiply<R, G, true>(x + row * in, in, halves, total);
   for (int at = 0; at < R; at++)
     for (int i = 0; i < 2 * G; i++)
       put(sink, weights, row + at, group * GROUP + i * LANES, total[at][i]);
@@ -91,22 +98,22 @@ inline int64_t groups_of(const Weights& weights) { return (weights.out + GROUP -
 
 template <int R>
 inline void some_rows(int64_t rows, const float* x, const Weights& weights, int64_t group,
-                      int64_t row, const Sink& sink) {
-  if (rows == R) return rows_of<R, 1>(x, weights, group, row, sink);
-  if constexpr (R > 1) some_rows<R - 1>(rows, x, weights, group, row, sink);
+                      int64_t row, const Sink& sink, Reach reach) {
+  if (rows == R) return rows_of<R, 1>(x, weights, group, row, sink, reach);
+  if constexpr (R > 1) some_rows<R - 1>(rows, x, weights, group, row, sink, reach);
 }
 
 // x [n, in] times the groups [begin, end) of the weights. A narrow pass waits for memory, which is
-// quickest in one stream; where weights are `near`, in a cache that the processor's cores share, a
-// single row waits for its own sums, so that two groups at once are quicker.
+// quickest in one stream; where weights are near, a single row waits for its own sums, so that two
+// groups at once are quicker.
 void product(const float* x, int64_t n, const Weights& weights, int64_t begin, int64_t end,
-             const Sink& sink, bool near) {
-  if (n == 1 && near)
-    for (; begin + 2 <= end; begin += 2) rows_of<1, 2>(x, weights, begin, 0, sink);
+             const Sink& sink, Reach reach) {
+  if (n == 1 && reach == Reach::near)
+    for (; begin + 2 <= end; begin += 2) rows_of<1, 2>(x, weights, begin, 0, sink, reach);
   for (int64_t group = begin; group < end; group++) {
     for (int64_t row = 0, left = (n + TALLEST - 1) / TALLEST; row < n; left--) {
       const int64_t rows = (n - row + left - 1) / left;  // tiles as alike as can be
-      some_rows<TALLEST>(rows, x, weights, group, row, sink);
+      some_rows<TALLEST>(rows, x, weights, group, row, sink, reach);
       row += rows;
     }
   }

@@ -17,7 +17,7 @@ import torch
 
 from engine.models.native.arena import Arena
 from engine.models.native.laws import NativeLaws
-from engine.models.native.library import Layer, Rows, Shape, Store, Weights
+from engine.models.native.library import FAR, NEAR, ONCE, Layer, Rows, Shape, Store, Weights
 from engine.models.native.scans import NativeScans
 from engine.models.plans.compiled_network import CompiledNetwork, weights_of
 from engine.models.plans.float16 import check_float16
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from engine.models.network import Entrance, Exit, Network
     from engine.models.plans.protocol import Linear, Stack
     from engine.models.rotary import Rotary
+
+
+_MOST_KEPT = 1 << 25  # weights of layers that a cache may hold until the next pass
 
 
 class CompiledLinear:
@@ -98,6 +101,8 @@ class CompiledStack:
         )
         self._layers = (Layer * len(blocks))(*map(_layer, blocks))
         self._all = range(len(blocks))
+        numbers = sum(weight.out * weight.in_ for one in self._layers for weight in _parts(one))
+        self._reach = ONCE if numbers > _MOST_KEPT else FAR
         self._stores: weakref.WeakKeyDictionary[PagePool, _Addresses] = weakref.WeakKeyDictionary()
 
     def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
@@ -125,7 +130,8 @@ class CompiledStack:
         angles = 4 * first * self._rotary.dim  # bytes of float32
         where = Rows(
             *(rows.data_ptr(), n, first),
-            *(cosines.data_ptr() + angles, sines.data_ptr() + angles, near),
+            *(cosines.data_ptr() + angles, sines.data_ptr() + angles),
+            NEAR if near else self._reach,
         )
         chosen = self._all if layers is None else layers
         store = self._store(cache.pool, cache.start)
@@ -204,6 +210,10 @@ class CompiledPlan:
 
 def _address(tensor: Tensor | None) -> int | None:
     return None if tensor is None else tensor.data_ptr()
+
+
+def _parts(layer: Layer) -> tuple[Weights, ...]:
+    return layer.qkv, layer.output, layer.gate_up, layer.down
 
 
 def _layer(block: Block) -> Layer:

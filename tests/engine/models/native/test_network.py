@@ -18,6 +18,7 @@ from engine.models.network import (
     Wish,
     make_network,
 )
+from engine.models.plans import compiled as compiled_module
 from engine.models.plans.compiled import CompiledPlan
 from engine.models.plans.eager import EagerPlan
 from engine.sampling import Sampling, draw, probabilities
@@ -224,6 +225,24 @@ def test_weights_that_are_near_give_the_same_bits(
         )
         assert torch.equal(far.rows, near.rows)
         assert torch.equal(far.scores, near.scores)
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_weights_that_come_by_once_a_pass_give_the_same_bits(
+    library: Library, entrance: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width, states = ENTRANCES[entrance]
+    kept, _ = networks(CompiledPlan(library), width, states)
+    monkeypatch.setattr(compiled_module, "_MOST_KEPT", 0)  # these are more than a cache holds
+    passing, _ = networks(CompiledPlan(library), width, states)
+    for n in (1, 2, 7):
+        ids, fed_states = fed(n, (states or 0) * width)
+        first, second = (
+            one.score(ids, KIND.filled(7, torch.float32), fed_states, last=n)
+            for one in (kept, passing)
+        )
+        assert torch.equal(first.rows, second.rows)
+        assert torch.equal(first.scores, second.scores)
 
 
 def test_ids_that_are_not_in_the_table_are_refused(
