@@ -58,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _request(options: argparse.Namespace) -> RunRequest:
     named = {name: getattr(options, name) for name in Settings.__struct_fields__}
-    named["drafter"] = options.drafter or ANYWHERE  # until the target is known
+    if options.drafter is None:
+        named["drafter"] = ANYWHERE  # until the target is known
     return RunRequest(
         prompt=_prompt(options),
         settings=Settings(**named),
@@ -112,7 +113,8 @@ def _load(options: argparse.Namespace, interrupt: Interrupt) -> tuple[Session, s
         )
         session = Session(target)
         # now, so that a wrong name is said before the run
-        drafter = options.drafter or usual_drafter(target.fingerprint)
+        asked = options.drafter
+        drafter = usual_drafter(target.fingerprint) if asked is None else asked
         session.drafter(drafter, lambda: interrupt.asked, progress=line)
         return session, drafter
     except LoadingCancelled:

@@ -36,7 +36,7 @@ LARGEST_SEED = 2**63 - 1
 # show, and a question that the default model answers at some length.
 FIRST_PROMPT = "Explain to a curious child why the sky is blue."
 DEFAULT_LAYERS = 30  # of the default target
-_TRAINED = "trained "
+_TRAINED_WORD = "trained "
 _UNSCORED = ("ngram", "none")  # these have no logits, so nothing to draw from or to be unsure of
 
 
@@ -168,15 +168,17 @@ def drafter_label(spec: str) -> str:
     """Write a drafter in the glossary's words."""
     known = {
         "ngram": "n-gram look-up",
-        "head": f"{_TRAINED}head",
+        "head": f"{_TRAINED_WORD}head",
         "none": "none (plain rounds)",
     }
     if spec in known:
         return known[spec]
     if spec.startswith(LOOKUP_FIRST):
-        return f"n-gram, else {drafter_label(behind(spec)).removeprefix(_TRAINED)}"
+        return f"n-gram, else {drafter_label(behind(spec)).removeprefix(_TRAINED_WORD)}"
     if is_trained(spec):
-        return f"{_TRAINED}{_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
+        return (
+            f"{_TRAINED_WORD}{_last_part(spec.removeprefix(TRAINED)).removesuffix('.safetensors')}"
+        )
     if spec.startswith(EARLY):
         return f"early exit, first {count(early_layers(spec), 'layer')}"
     return f"small model: {_last_part(spec.removeprefix(MODEL))}"

@@ -89,7 +89,7 @@ def draft_bytes(drafter: Drafter | None, target: Transformer) -> int:
 
     Of a small model with a head of its own, the embedding is counted as well.
     """
-    size = weight_size(target.plan)
+    size, plan = weight_size(target.plan), target.plan
     if drafter is None or drafter.info.kind == "ngram":
         return 0
     info = drafter.info
@@ -98,6 +98,8 @@ def draft_bytes(drafter: Drafter | None, target: Transformer) -> int:
     scored = info.vocabulary * info.width if info.kind in ("head", "small") else 0  # R rows
     if info.kind == "small":  # its projection back to D is a part of those rows
         scored -= info.width * target.config.width
+    if info.kind in ("head", "small"):
+        size = plan.draft_weight_bytes or size
     return size * (info.parameters + scored)
 
 

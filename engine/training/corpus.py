@@ -62,6 +62,11 @@ class Corpus:
             if row not in self.validation and self._text(row) not in kept
         )
 
+    def places(self, rows: Iterable[int]) -> Tensor:
+        """Return where the ids of some rows stand; [n] int64."""
+        spans = [torch.arange(int(self.starts[row]), int(self.starts[row + 1])) for row in rows]
+        return torch.cat(spans) if spans else torch.empty(0, dtype=torch.int64)
+
     def _text(self, row: int) -> bytes:
         return self.row(row).numpy().tobytes()
 

@@ -142,7 +142,10 @@ class _Training:
 
     def _fit(self, target: OpenedTarget, corpus: Corpus, states: States) -> Iterator[TrainingEvent]:
         request, vocabulary = self._request, target.tokenizer.vocabulary
-        ids = commonest(corpus.tokens, states.choices, vocabulary, request.vocabulary)
+        places = corpus.places(corpus.trained)
+        ids = commonest(
+            corpus.tokens[places], states.choices[places], vocabulary, request.vocabulary
+        )
         text = Text(corpus, states, _shared_prefix(corpus))
         _check_lengths(text)
         drafter = _made(request, target, corpus, self._taps)
@@ -236,7 +239,8 @@ def _made(
         head.start(_some_rows(corpus, target.device))
         return head
     small = SmallModel(target.model, shape)
-    small.start(corpus.tokens[:_START_TOKENS].long().to(target.device))
+    places = corpus.places(corpus.trained)[:_START_TOKENS]
+    small.start(corpus.tokens[places].long().to(target.device))
     return small
 
 
@@ -251,8 +255,9 @@ def _enough(given: Sequence[Corpus]) -> Corpus:
     if not (corpus.validation and corpus.trained):
         kept = "all" if corpus.validation else "none"
         raise DraftscopeError(
-            f"Of the {corpus.rows} texts {kept} are kept for measuring, and some have to be and "
-            "some not; give more files (--corpus) or let the target write more (--self)."
+            f"Of the {corpus.rows} texts {kept} are kept for measuring or the same as one that is, "
+            "and some have to be and some not; give more files (--corpus) or let the target write "
+            "more (--self)."
         )
     return corpus
 

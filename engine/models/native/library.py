@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-FAR, NEAR, ONCE = range(3)  # read a moment ago; too much to stay in a cache until the next pass
+# where a pass's weights lie: in memory; in a cache, read a moment ago; in memory, and too many to
+# stay in a cache until the next pass
+FAR, NEAR, ONCE = range(3)
 
 
 class Weights(Structure):

@@ -39,7 +39,7 @@ float draftscope_pack(const float* weight, int64_t out, int64_t in, uint16_t* pa
   return broken ? NAN : largest;
 }
 
-// Round a weight [out, in] to bytes of a unit for each output, and lay it out.
+// Round a weight [out, in] to bytes of a unit for each output, and lay it out in `packed`, of zeros.
 void draftscope_pack_bytes(const float* weight, int64_t out, int64_t in, int8_t* packed,
                            float* units, int threads) {
   constexpr float MOST = 127.0f;
@@ -53,7 +53,7 @@ void draftscope_pack_bytes(const float* weight, int64_t out, int64_t in, int8_t*
       finite = finite && row[at] - row[at] == 0.0f;
     }
     units[column] = finite ? peak / MOST : NAN;  // an output of what is no number is none
-    const float scale = finite && peak > 0.0f ? MOST / peak : 0.0f;
+    const float scale = finite && peak > 1e-30f ? MOST / peak : 0.0f;
     int8_t* to = packed + column / GROUP * GROUP * in + column % GROUP;
     for (int64_t at = 0; at < in; at++)
       to[at * GROUP] = scale > 0.0f ? (int8_t)std::lrint(row[at] * scale) : 0;

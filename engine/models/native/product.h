@@ -81,13 +81,14 @@ inline void rows_of(const float* x, const Weights& weights, int64_t group, int64
                     const Sink& sink, Reach reach) {
   Lanes total[R][2 * G];
   const int64_t in = weights.in, first = group * in * GROUP;
-  const uint16_t* halves = (const uint16_t*)weights.packed + first;
-  if (weights.units)
-    multiply<R, G, true>(x + row * in, in, (const int8_t*)weights.packed + first, total);
+  const auto halves = (const uint16_t*)weights.packed;
+  x += row * in;
+  if (weights.units)  // a drafter's, which are few: kept whatever else comes by
+    multiply<R, G, true>(x, in, (const int8_t*)weights.packed + first, total);
   else if (reach == Reach::once)
-    multiply<R, G, false>(x + row * in, in, halves, total);
+    multiply<R, G, false>(x, in, halves + first, total);
   else
-    multiply<R, G, true>(x + row * in, in, halves, total);
+    multiply<R, G, true>(x, in, halves + first, total);
   for (int at = 0; at < R; at++)
     for (int i = 0; i < 2 * G; i++)
       put(sink, weights, row + at, group * GROUP + i * LANES, total[at][i]);
@@ -108,6 +109,7 @@ inline void some_rows(int64_t rows, const float* x, const Weights& weights, int6
 // groups at once are quicker.
 void product(const float* x, int64_t n, const Weights& weights, int64_t begin, int64_t end,
              const Sink& sink, Reach reach) {
+  if (n > TALLEST && reach == Reach::once) reach = Reach::far;  // a group is read for every tile
   if (n == 1 && reach == Reach::near)
     for (; begin + 2 <= end; begin += 2) rows_of<1, 2>(x, weights, begin, 0, sink, reach);
   for (int64_t group = begin; group < end; group++) {

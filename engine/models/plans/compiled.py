@@ -101,8 +101,7 @@ class CompiledStack:
         )
         self._layers = (Layer * len(blocks))(*map(_layer, blocks))
         self._all = range(len(blocks))
-        numbers = sum(weight.out * weight.in_ for one in self._layers for weight in _parts(one))
-        self._reach = ONCE if numbers > _MOST_KEPT else FAR
+        self._numbers = sum(weight.out * weight.in_ for weight in _parts(self._layers[0]))
         self._stores: weakref.WeakKeyDictionary[PagePool, _Addresses] = weakref.WeakKeyDictionary()
 
     def run(self, x: Tensor, cache: KVCache, layers: slice, ahead: int = 0) -> Tensor:
@@ -126,18 +125,24 @@ class CompiledStack:
         widest = 0 if whole is None else whole.entrance.weights.in_
         # made for each pass: two threads may run passes of one model at the same time
         scratch = torch.empty(self._library.scratch(self._shape, n, first, widest, threads))
+        chosen = self._all if layers is None else layers
         cosines, sines = self._rotary.tables(first + n)
         angles = 4 * first * self._rotary.dim  # bytes of float32
         where = Rows(
             *(rows.data_ptr(), n, first),
             *(cosines.data_ptr() + angles, sines.data_ptr() + angles),
-            NEAR if near else self._reach,
+            self._reach(chosen, near),
         )
-        chosen = self._all if layers is None else layers
         store = self._store(cache.pool, cache.start)
         self._library.run(
             *(self._shape, self._layers, chosen, store, where, whole, scratch.data_ptr(), threads)
         )
+
+    def _reach(self, layers: range, near: bool) -> int:
+        """Return where the weights of some layers lie for the library."""
+        if self._numbers * len(layers) > _MOST_KEPT:
+            return ONCE
+        return NEAR if near else FAR
 
     def _store(self, pool: PagePool, start: int) -> Store:
         known = self._stores.get(pool)
@@ -164,11 +169,12 @@ class _Addresses:
 
 
 class CompiledPlan:
-    """One C++ function a pass, with float16 weights and float32 sums."""
+    """One C++ function a pass: float16 weights, bytes in trained drafters, and float32 sums."""
 
     name = "compiled"
     description = "float16 weights, float32 sums, one C++ function a pass"
     draft_description = "weights of one byte, float32 sums, one C++ function a pass"
+    draft_weight_bytes = 1
     dtype = torch.float32
     rounds_alike = True
 

@@ -30,6 +30,7 @@ class EagerPlan:
     device: torch.device
     dtype: torch.dtype = torch.float32
     name: str = "eager"
+    draft_weight_bytes: int | None = None
     rounds_alike: bool = False
     scans: Scans = field(default_factory=TorchScans)
 

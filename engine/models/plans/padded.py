@@ -28,6 +28,7 @@ class PaddedPlan:
 
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     dtype: torch.dtype = torch.float32
+    draft_weight_bytes: int | None = None
     rounds_alike: bool = True  # at the widths that passes are padded to
     scans: Scans = field(default_factory=TorchScans)
     widths: tuple[int, ...] = (WIDEST_PROBED,)  # until calibrated: the one alike to itself

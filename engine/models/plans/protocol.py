@@ -84,6 +84,11 @@ class Plan(Protocol):
         ...
 
     @property
+    def draft_weight_bytes(self) -> int | None:
+        """Bytes of a weight in a trained drafter; None: as many as in the target."""
+        ...
+
+    @property
     def rounds_alike(self) -> bool:
         """Whether a row comes out bit for bit the same in passes of every width of a round."""
         ...

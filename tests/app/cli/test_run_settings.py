@@ -168,15 +168,22 @@ def test_every_setting_reaches_the_engine_and_its_trace(
     assert min(least) >= 2
 
 
-def test_without_a_drafter_asked_for_one_that_fits_drafts(
-    target: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("usual", ["ngram", "early:1"])
+def test_without_a_drafter_asked_for_the_usual_one_of_the_target_drafts(
+    target: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    usual: str,
 ) -> None:
+    if usual != "ngram":  # which is this target's: the bundled head is another's
+        monkeypatch.setattr(run_module, "usual_drafter", lambda fingerprint: usual)
     path = tmp_path / "t.jsonl"
     options = ["--target", str(target), "--max-new-tokens", "8", "--prompt", "hello"]
     run_json([*options, "--trace", str(path)], capsys)
     started = read_trace(path)[0]
     assert isinstance(started, RunStarted)
-    assert started.settings.drafter == "ngram"  # the bundled head is another target's
+    assert started.settings.drafter == usual
 
 
 def test_bench_takes_early_exit(target: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,10 +15,14 @@ from engine.benchmarks.work import Work, draft_bytes, matrix_weights, weight_siz
 from engine.models.layout import count_parameters
 from engine.models.plans.choice import choose_plan
 from engine.models.plans.packed import PackedPlan
+from tests.engine.drafters.making import SHAPES, write_for
 from tests.tiny_model import tiny_config, write_tiny_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from engine.loading import LoadedModel
 
 # of the tiny model: two layers of q, k, v and o, gate, up and down, all of width 32
 ATTENTION = 32 * 64 + 2 * 32 * 32 + 64 * 32
@@ -73,6 +77,21 @@ def test_drafting_reads_the_drafters_own_weights(tmp_path: Path) -> None:
     drafter = make_drafter(f"model:{small}", target)
     assert drafter is not None
     assert draft_bytes(drafter, model) == 4 * count_parameters(tiny_config(width=16))
+
+
+@pytest.mark.compiler
+def test_a_trained_drafter_reads_bytes_on_the_compiled_plan(
+    load_compiled: Callable[[Path], LoadedModel], tmp_path: Path
+) -> None:
+    folder = write_tiny_folder(tmp_path / "target")
+    compiled, eager = load_compiled(folder), load_model(folder, device="cpu", plan="eager")
+    for kind, shape in SHAPES.items():
+        path = write_for(tmp_path / f"{kind}.safetensors", eager, shape)
+        read = [
+            draft_bytes(make_drafter(f"trained:{path}", target), target.transformer)
+            for target in (compiled, eager)
+        ]
+        assert 0 < 4 * read[0] == read[1]
 
 
 def test_the_least_time_is_the_longer_of_reading_and_computing() -> None:

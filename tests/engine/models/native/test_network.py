@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from engine.models.native.library import Library
+from engine.models.native.library import FAR, ONCE, Library
 from engine.models.network import (
     Best,
     Entrance,
@@ -27,7 +27,7 @@ from tests.engine.models.random_layers import KINDS, WIDTH, Kind
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.models.network import Network
+    from engine.models.network import Network, Passed
 
 pytestmark = pytest.mark.compiler
 
@@ -232,15 +232,21 @@ def test_weights_that_come_by_once_a_pass_give_the_same_bits(
     library: Library, entrance: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     width, states = ENTRANCES[entrance]
-    kept, _ = networks(CompiledPlan(library), width, states)
+    network, _ = networks(CompiledPlan(library), width, states)
+    stack = network._stack  # type: ignore[attr-defined]  # the compiled plan's
+
+    def passes() -> list[Passed]:
+        given = (fed(n, (states or 0) * width) for n in (1, 2, 7))
+        return [
+            network.score(ids, KIND.filled(7, torch.float32), rows, last=len(ids))
+            for ids, rows in given
+        ]
+
+    assert stack._reach(range(1), False) == FAR
+    kept = passes()
     monkeypatch.setattr(compiled_module, "_MOST_KEPT", 0)  # these are more than a cache holds
-    passing, _ = networks(CompiledPlan(library), width, states)
-    for n in (1, 2, 7):
-        ids, fed_states = fed(n, (states or 0) * width)
-        first, second = (
-            one.score(ids, KIND.filled(7, torch.float32), fed_states, last=n)
-            for one in (kept, passing)
-        )
+    assert stack._reach(range(1), False) == ONCE
+    for first, second in zip(kept, passes(), strict=True):
         assert torch.equal(first.rows, second.rows)
         assert torch.equal(first.scores, second.scores)
 
