@@ -98,7 +98,6 @@ class Program:
         self.training_desk = TrainingDesk(
             self.window, self.prompt, self.desk, self.choosing, self.training, self.appearance
         )
-        throughput.set_disturbed(self.training_desk.disturbed)
         self.deeds = Deeds(
             self.window,
             self.prompt,
@@ -183,7 +182,6 @@ class Program:
         self.timeline.step_phase_requested.connect(self.deeds.step_phase)
         self.deeds.rejected_toggled.connect(self.strip.set_show_drafts)
         acceptance, throughput, caches = self.charts
-        self.training_desk.disturbed_changed.connect(throughput.refresh)
         followers: dict[str, View] = {
             "court": self.court,
             "timeline": self.timeline,

@@ -1,8 +1,7 @@
 """What goes on behind the window: one document, its presentation clock, the lanes, and the tick.
 
 Knows no widget: it is asked, and says what changed. Reaches torch only through the engine's lane.
-Each tick drains the inbox, extends the document and lets presentation time pass; there is none
-while there is nothing to show.
+Each tick drains the inbox, extends the document and lets presentation time pass.
 """
 
 from __future__ import annotations
@@ -63,6 +62,8 @@ class Desk(QObject):
         What may be done now.
     source
         The journal or session file that the document came from, or None.
+    disturbed
+        Whether something else computes on the machine: rounds from now on say so.
     """
 
     picture_changed = Signal()  # at most once a tick
@@ -81,6 +82,7 @@ class Desk(QObject):
         self.presentation = Presentation(self.document, speed=speed)
         self.state = DeskState()
         self.source: Path | None = None
+        self.disturbed = False
         self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
@@ -120,7 +122,7 @@ class Desk(QObject):
         self._show_nothing()
         self.presentation.playing = not first
         self._first = first
-        self._control = Control(paced=not self.presentation.live)
+        self._control = Control(paced=not self.presentation.live, disturbed=lambda: self.disturbed)
         job = Run(target=target, request=request, control=self._control)
         self._shown_job = job.number
         self._send(job)
@@ -276,8 +278,7 @@ class Desk(QObject):
             self._seen = versions
             self._update()
             self.picture_changed.emit()
-        still = self.presentation.at_end or not self.presentation.playing
-        if still and not len(self._lanes.inbox):
+        if self.presentation.still and not len(self._lanes.inbox):
             self._ticker.stop()
 
     def _go_on(self, seconds: float) -> None:

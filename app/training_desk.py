@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.throttle import Throttle
 from app.training import clear_away
@@ -30,16 +30,7 @@ _FOLLOW_MS = 200  # between two looks at a training: a plot is no film
 
 
 class TrainingDesk(QObject):
-    """Keeps dialog, banner and process of a training in step.
-
-    Attributes
-    ----------
-    disturbed
-        Runs of this window during which a drafter was trained, by their ids: their times are not
-        those of a quiet machine.
-    """
-
-    disturbed_changed = Signal()
+    """Keeps dialog, banner and process of a training in step."""
 
     def __init__(
         self,
@@ -56,13 +47,10 @@ class TrainingDesk(QObject):
         self._dialog: TrainingDialog | None = None
         self._follow = Throttle(self._show_progress, _FOLLOW_MS)
         self._taken: set[str] = set()  # names
-        self.disturbed: set[str] = set()
         training.changed.connect(self._follow.ask)
         training.turned.connect(self._turn)
         training.saved.connect(self._offer_drafter)
         training.failed.connect(self._say_failure)
-        desk.state_changed.connect(self._mark_run)
-        desk.picture_changed.connect(self._mark_run)
         appearance.theme_changed.connect(self._dress)
         window.banners.chosen.connect(self._choose)
 
@@ -159,7 +147,7 @@ class TrainingDesk(QObject):
     @Slot()
     def _turn(self) -> None:
         self._follow.stop()
-        self._mark_run()
+        self._desk.disturbed = self._training.model.working
         if self._dialog is not None and not self._training.under_way:
             self._look()
             plan = self._dialog.form.plan
@@ -206,15 +194,6 @@ class TrainingDesk(QObject):
     def _say_failure(self, sentence: str) -> None:
         if self._dialog is None or not self._dialog.isVisible():
             self._window.banners.show_error(sentence)
-
-    @Slot()
-    def _mark_run(self) -> None:
-        """Remember that the run under way goes on beside a training."""
-        run = self._desk.document.run
-        both = self._training.model.working and self._desk.state.running
-        if both and run is not None and run not in self.disturbed:
-            self.disturbed.add(run)
-            self.disturbed_changed.emit()
 
     def _dress(self) -> None:
         if self._dialog is not None:

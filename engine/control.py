@@ -10,6 +10,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.trace.events import Settings
 
 
@@ -20,12 +22,16 @@ class Control:
     (stepping, paused, slow motion), it stays at most one round ahead and waits *between* rounds.
     """
 
-    def __init__(self, *, paced: bool = False) -> None:
+    def __init__(
+        self, *, paced: bool = False, disturbed: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Make the wishes of one run; `disturbed` says whether its rounds are (engine side)."""
         self._condition = threading.Condition()
         self._stopped = False
         self._paced = paced
         self._presented = -1  # index of the last round that the picture has finished with
         self._settings: Settings | None = None
+        self.disturbed = disturbed
 
     @property
     def stopped(self) -> bool:

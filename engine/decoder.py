@@ -112,6 +112,7 @@ class Decoder:
         self.choice = choice
         self.reason: FinishReason | None = None  # why the text ended; None: it goes on
         self.paced = False  # whether the engine waited for the picture before the next round
+        self.disturbed = False  # whether something else computes on the machine meanwhile
         self._tokenizer = tokenizer
         self.stream = stream
         self._limits = limits
@@ -193,6 +194,7 @@ class Decoder:
             match=proposal.match,
             draft_end=proposal.end,
             paced=self.paced,
+            disturbed=self.disturbed,
         )
 
     def _propose(self, position: int) -> Proposal | QueuedRound:

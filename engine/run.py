@@ -208,6 +208,7 @@ class Run:
         with closing(decoder.rounds()) as rounds:
             while decoder.reason is None:
                 decoder.paced = self._control.wait_for_turn(index)
+                decoder.disturbed = self._control.disturbed()
                 if self._control.stopped:
                     return
                 yield from self._changes(decoder, index)

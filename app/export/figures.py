@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.viewmodels.readings import DASH, How, Reading, count, number, percent, plural
+from app.viewmodels.readings import (
+    DASH,
+    How,
+    Reading,
+    count,
+    kind_of_rounds,
+    number,
+    percent,
+    plural,
+)
 from engine.trace.events import Baseline, Round
 from engine.trace.statistics import Statistics
 
@@ -78,7 +87,7 @@ def _tokens_per_pass(figures: Figures) -> Reading:
 
 def _rate(figures: Figures) -> Reading:
     value = figures.tokens_per_second
-    rounds = "paced rounds" if figures.paced else "rounds"
+    rounds = kind_of_rounds(figures.paced, figures.disturbed)
     return Reading(
         name="this run",
         text=number(value) if value is not None else DASH,

@@ -40,6 +40,7 @@ _SUMMED = (
     "drafted",
     "exhausted",
     "paced",
+    "disturbed",
     "new_grams",
     *DraftEnd,
 )
@@ -152,6 +153,7 @@ def row_of(one: Round, new_grams: int) -> tuple[float, ...]:
         len(one.drafted),
         exhausted(one),
         one.paced,
+        one.disturbed,
         new_grams,
         *(one.draft_end is end for end in DraftEnd),
         target.pages_after,

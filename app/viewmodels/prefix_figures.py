@@ -179,6 +179,7 @@ class PrefixFigures:
             emitted=emitted,
             times=[summed(name) for name in _TIMES],
             paced=summed("paced") > 0,
+            disturbed=summed("disturbed") > 0,
             positions=_trimmed(self._by_place.T.tolist()),
             accepted_lengths=_trimmed(kept),
             whole_rounds={length: count for length, count in enumerate(whole) if count},

@@ -100,6 +100,11 @@ class Presentation:
         return self.visible_rounds() >= len(self._document.rounds)
 
     @property
+    def still(self) -> bool:
+        """Whether nothing moves before something comes or is asked for."""
+        return self.at_end or not self.playing
+
+    @property
     def last_finished_round(self) -> int:
         """Index of the last round fully shown, -1 if none: what the engine's control is told."""
         return self.visible_rounds() - 1

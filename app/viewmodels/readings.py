@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 DASH = "–"
+DISTURBED = "A drafter was being trained meanwhile: these times are not those of a quiet machine."
 
 
 class How(StrEnum):
@@ -62,6 +63,12 @@ class Reading:
 def percent(value: float) -> str:
     """Write a share in [0, 1] as a percentage without its sign: 78.4, and 100 when exact."""
     return "100" if value == 1 else f"{min(100 * value, 99.9) if value < 1 else 100 * value:.1f}"
+
+
+def kind_of_rounds(paced: bool, disturbed: bool) -> str:
+    """Name rounds whose times are summed, with all that has to be known of them."""
+    rounds = "paced rounds" if paced else "rounds"
+    return f"{rounds} beside a training" if disturbed else rounds
 
 
 def number(value: float) -> str:

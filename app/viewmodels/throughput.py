@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewmodels.columns import columns_of, window_ratio
-from app.viewmodels.readings import DASH, How, Reading, number, plural
+from app.viewmodels.readings import DASH, DISTURBED, How, Reading, kind_of_rounds, number, plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,6 +67,8 @@ class ThroughputModel:
         Upper end of the curve's axis, tokens per second.
     source
         Where the rates come from, and whether the drafter pays, in one line.
+    warning
+        Why the times are not to be believed, if they are not.
     """
 
     def __init__(self, document: Document, visible: int = 0) -> None:
@@ -86,6 +88,7 @@ class ThroughputModel:
         self.small = (_latency(figures), _c(figures), _predicted(figures))
         self.top = self._top(figures)
         self.source = _source(figures)
+        self.warning = DISTURBED if figures.disturbed else ""
 
     @property
     def note(self) -> str:
@@ -136,9 +139,10 @@ def _speedup(figures: Figures) -> Reading:
 
 def _run(figures: Figures) -> Reading:
     definition = _RUN + (_PACED if figures.paced else "")
+    definition += f" {DISTURBED}" if figures.disturbed else ""
     if figures.tokens_per_second is None:
         return Reading("this run", DASH, "", How.MEASURED, NO_ROUND, definition)
-    rounds = "paced rounds" if figures.paced else "rounds"
+    rounds = kind_of_rounds(figures.paced, figures.disturbed)
     seconds = number(figures.round_ns / 1e9)
     detail = f"{plural(figures.emitted, 'token')} / {seconds} s of {rounds}"
     rate = number(figures.tokens_per_second)

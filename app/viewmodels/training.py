@@ -27,7 +27,6 @@ SHARED = (
     "Training and runs share this machine: while both go on, each is slower, and the times of such "
     "a run are marked."
 )
-DISTURBED = "A drafter was being trained meanwhile: these times are not those of a quiet machine."
 
 
 @dataclass(frozen=True)

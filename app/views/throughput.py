@@ -11,7 +11,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.viewmodels.throughput import WINDOW, ThroughputModel
-from app.viewmodels.training import DISTURBED
 from app.views.elided import ElidedLabel
 from app.views.notice import Notice
 from app.views.plot_header import Key
@@ -19,8 +18,6 @@ from app.views.plots import Line, Plot
 from app.views.readings import ReadingRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from PySide6.QtGui import QResizeEvent
 
     from app.theme import Theme
@@ -39,8 +36,6 @@ class ThroughputView(QWidget):
         super().__init__(parent)
         self._model: ThroughputModel | None = None
         self._presentation: Presentation | None = None
-        self._document: Document | None = None
-        self._disturbed: Collection[str] = ()
         self.setAccessibleName("Throughput")
         self.readings = ReadingRow("Throughput figures", parent=self)
         self.small = ReadingRow("Time between tokens and cost", compact=True, parent=self)
@@ -67,13 +62,9 @@ class ThroughputView(QWidget):
     def set_state(self, document: Document, presentation: Presentation) -> None:
         """Show this document as far as this presentation has come."""
         self._model = ThroughputModel(document, presentation.visible_rounds())
-        self._presentation, self._document = presentation, document
+        self._presentation = presentation
         self.plot.set_readout(self._model.readout)
         self.refresh()
-
-    def set_disturbed(self, runs: Collection[str]) -> None:
-        """Mark the times of these runs: a drafter was trained while they were measured."""
-        self._disturbed = runs
 
     def refresh(self) -> None:
         """Show what has changed since the last call."""
@@ -84,8 +75,7 @@ class ThroughputView(QWidget):
         self.readings.set_readings(model.readings)
         self.small.set_readings(model.small)
         self.source.set_text(model.source)
-        run = self._document.run if self._document is not None else None
-        self.notice.say(DISTURBED if run in self._disturbed else "")
+        self.notice.say(model.warning)
         self.plot.set_values((model.cumulative, model.rolling), top=model.top, note=model.note)
         self._show_plain(model)
 

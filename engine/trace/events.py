@@ -243,6 +243,7 @@ class Round(_Frozen, frozen=True, tag="round"):
     match: Match | None = None  # n-gram: where the proposal was copied from
     draft_end: DraftEnd | None = None  # None: k tokens were drafted (and in older traces)
     paced: bool = False  # the engine waited for the picture before this round
+    disturbed: bool = False  # a training computed on the machine as well: the times are too long
 
     @property
     def accepted(self) -> int:

@@ -90,6 +90,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     first_token_ns: int | None  # prefill + first round
     # the engine waited for the picture; rates come from summed round times all the same
     paced: bool
+    disturbed: bool  # a training computed meanwhile: times are not those of a quiet machine
 
     # Rates.
     tokens_per_second: float | None  # emitted / round_ns

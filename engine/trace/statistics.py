@@ -115,6 +115,7 @@ class Statistics:
         else:  # the first burst follows the prompt: no interval between two arrivals
             self._latency.add(times.round)
         totals.paced = totals.paced or one.paced
+        totals.disturbed = totals.disturbed or one.disturbed
 
 
 class SeenGrams:

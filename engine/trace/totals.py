@@ -59,6 +59,7 @@ class Totals:
     emitted: int = 0
     times: list[int] = field(default_factory=lambda: [0] * 5)
     paced: bool = False
+    disturbed: bool = False
     positions: list[list[int]] = field(default_factory=list)
     accepted_lengths: list[int] = field(default_factory=list)
     whole_rounds: dict[int, int] = field(default_factory=dict)
@@ -141,6 +142,7 @@ def figures_of(totals: Totals, plain: PlainSide, latency_at: Quantile) -> Figure
         prefill_ns=totals.prefill_ns,
         first_token_ns=_first_token_ns(totals),
         paced=totals.paced,
+        disturbed=totals.disturbed,
         tokens_per_second=rate,
         ms_per_token=ratio(totals.round_ns / 1e6, totals.emitted),
         observe_share=ratio(times[4], totals.round_ns),

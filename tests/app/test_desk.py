@@ -115,6 +115,22 @@ def test_stop_while_loading_is_no_error(desk: Desk, errors: list[str], tiny_mode
     assert rounds(desk) <= 1
 
 
+def test_rounds_say_that_something_else_computes_from_when_it_does(
+    desk: Desk, tiny_model: Path
+) -> None:
+    desk.run(str(tiny_model), LONG.request, first="round")
+    wait_until(lambda: rounds(desk) == 3)
+    desk.disturbed = True
+    desk.step_round()
+    wait_until(lambda: rounds(desk) == 4)
+    desk.stop()
+    wait_until(lambda: idle(desk))
+    assert [one.disturbed for one in desk.document.rounds] == [False, False, False, True]
+    desk.run(str(tiny_model), PROMPT.request)
+    wait_until(lambda: idle(desk))
+    assert all(one.disturbed for one in desk.document.rounds)
+
+
 def test_paused_engine_stays_one_round_ahead(desk: Desk, tiny_model: Path) -> None:
     desk.run(str(tiny_model), LONG.request, first="round")
     for shown in (1, 2, 3):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from app.actions import matching
 from app.compose import Options, Program
-from app.viewmodels.training import DISTURBED, SHARED
+from app.viewmodels.readings import DISTURBED
+from app.viewmodels.training import SHARED
 from app.viewmodels.training_plan import Place
 from engine.drafters.registry import drafters_folder
+from engine.trace.events import Round
 from tests.app import trainer
 from tests.app.waiting import wait_until
 from tests.traces import make_trace
@@ -196,29 +198,35 @@ def test_a_failure_is_told_where_one_looks(
     assert "There is no target called nobody." in program.window.banners.texts()
 
 
-def test_times_of_a_run_beside_a_training_are_marked(
+def test_rounds_beside_a_training_are_marked_while_it_computes(
     program: Program, begin: Callable[[], TrainingDialog]
 ) -> None:
-    _, throughput, _ = program.charts
-    desk = program.desk
-    desk.document.extend(make_trace(rounds=4))
-    throughput.refresh()
-    assert throughput.notice.isHidden()
+    assert not program.desk.disturbed
     begin()
-    desk._update()
-    assert throughput.notice.isHidden()  # it is over
-    desk.state = replace(desk.state, running=True)
+    assert program.desk.disturbed
     program.training.pause()
-    desk.picture_changed.emit()
-    assert throughput.notice.isHidden()
+    assert not program.desk.disturbed
     program.training.go_on()
-    assert throughput.notice.text() == DISTURBED
+    assert program.desk.disturbed
     cancel(program)
-    throughput.refresh()
-    assert throughput.notice.text() == DISTURBED
-    desk.document.clear()
+    assert not program.desk.disturbed
+
+
+def test_times_that_a_training_disturbed_are_marked_in_the_panel(program: Program) -> None:
+    _, throughput, _ = program.charts
+    document = program.desk.document
+    document.extend(make_trace(rounds=4))
+    program.desk.presentation.seek(3)
     throughput.refresh()
     assert throughput.notice.isHidden()
+    document.clear()
+    document.extend(
+        replace(one, disturbed=True) if isinstance(one, Round) else one
+        for one in make_trace(rounds=4)
+    )
+    program.desk.presentation.seek(3)
+    throughput.refresh()
+    assert throughput.notice.text() == DISTURBED
 
 
 def test_the_window_closes_at_once_and_the_process_with_it(

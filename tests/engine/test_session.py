@@ -207,6 +207,16 @@ def test_an_engine_fault_leaves_a_last_event_and_is_raised(
     assert session.pool.pages_held == 0
 
 
+def test_rounds_beside_a_training_say_so(session: Session) -> None:
+    found: list[bool] = []
+    control = Control(disturbed=lambda: len(found) in (2, 3))
+    for event in session.run(request(), control):
+        if isinstance(event, Round):
+            found.append(event.disturbed)
+    assert len(found) > 4
+    assert [index for index, one in enumerate(found) if one] == [2, 3]
+
+
 def test_paced_the_engine_stays_at_most_one_round_ahead_of_the_picture(session: Session) -> None:
     # invariant 7
     control = Control(paced=True)

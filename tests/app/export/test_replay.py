@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from app.export.figures import readings, running_figures
 from app.export.laws import MAX_ROWS
@@ -191,3 +192,15 @@ def test_ending_compares_with_the_plain_target(difference: str | None, words: st
 def test_paced_run_says_that_its_rates_come_from_round_times() -> None:
     replay = build_replay(make_trace(rounds=4, paced=True))
     assert replay.readings[-1][2][1].endswith("s of paced rounds")
+
+
+def test_run_beside_a_training_says_so_from_the_first_such_round_on() -> None:
+    events = [
+        replace(event, disturbed=event.index > 1) if isinstance(event, Round) else event
+        for event in make_trace(rounds=4)
+    ]
+    details = [row[2][1] for row in build_replay(events).readings]
+    assert [detail.endswith("s of rounds beside a training") for detail in details[1:]] == [
+        *(False, False),
+        *(True, True),
+    ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from app.viewmodels.document import Document
-from app.viewmodels.readings import DASH, How
+from app.viewmodels.readings import DASH, DISTURBED, How
 from app.viewmodels.throughput import NO_PLAIN, ThroughputModel, nice_top
+from engine.trace.events import Round
 from tests.app.rounds import RUN, make_probe, make_round
 from tests.traces import make_trace
 
@@ -80,6 +82,20 @@ def test_a_paced_run_says_where_its_rates_come_from(paced):
     assert "summed round times" in model.source
     assert ("Paced" in model.source) is paced
     assert ("paced" in model.readings[1].detail) is paced
+
+
+def test_a_run_beside_a_training_is_marked_from_the_first_such_round_on():
+    events = make_trace(rounds=6)
+    events = [
+        replace(event, disturbed=True) if isinstance(event, Round) and event.index == 3 else event
+        for event in events
+    ]
+    document = Document(events)
+    shown = [ThroughputModel(document, visible=visible) for visible in range(1, 7)]
+    assert [model.warning for model in shown] == ["", "", "", DISTURBED, DISTURBED, DISTURBED]
+    assert [DISTURBED in model.readings[1].definition for model in shown] == [False] * 3 + [
+        True
+    ] * 3
 
 
 def test_whether_the_drafter_pays_is_said_only_where_the_interval_is_clear():

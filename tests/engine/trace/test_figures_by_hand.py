@@ -77,6 +77,7 @@ EXPECTED: dict[str, Any] = {
     "prefill_ns": 70 * MS,
     "first_token_ns": (70 + 38) * MS,
     "paced": False,
+    "disturbed": False,
     "tokens_per_second": 10 / ROUND_S,
     "ms_per_token": 159 / 10,
     "observe_share": 10 / 159,

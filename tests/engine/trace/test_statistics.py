@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from engine.trace.events import (
     Baseline,
@@ -101,6 +102,15 @@ def test_rates_come_from_summed_round_times_paced_or_not() -> None:
         assert figures.ms_per_token == pytest.approx(100 / 12)
         assert figures.observe_ns == 4 * 900_000_000
         assert figures.observe_share == pytest.approx(36.0)
+
+
+def test_one_round_beside_a_training_marks_the_run_and_changes_no_other_figure() -> None:
+    rounds = [bare_round(i, "aard") for i in range(4)]
+    quiet = statistics(rounds)
+    rounds[2] = replace(rounds[2], disturbed=True)
+    marked = statistics(rounds)
+    assert (quiet.disturbed, marked.disturbed) == (False, True)
+    assert replace(marked, disturbed=False) == quiet
 
 
 def test_the_time_between_tokens_is_between_bursts() -> None:
