@@ -1,7 +1,8 @@
 """Make the README's pictures: a real run in the real window, light and dark.
 
-Called by `make screenshots`. The window is built as the program builds it, a prompt is run on the
-default model, a rejected token is pinned in the court, and what the window shows is saved.
+Called by `make screenshots`. The window is built as the program builds it, what it begins with is
+run on the default model, a rejected token is pinned in the court, and what the window shows is
+saved.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from app.compose import Program
 
 SIZE = (1440, 900)
-PROMPT = "Explain to a curious child why the sky is blue."
 PATIENCE_S = 240
 
 
@@ -82,8 +82,6 @@ def picture(app: QApplication, program: Program, theme: str, path: Path) -> None
 
 def main(folder: Path) -> None:
     """Run the prompt and save light.png and dark.png."""
-    from dataclasses import replace
-
     from PySide6.QtWidgets import QApplication
 
     from app.compose import Options, Program
@@ -93,10 +91,6 @@ def main(folder: Path) -> None:
     program.window.resize(*SIZE)
     program.show()
     program.deeds.do("view.restore")  # the first arrangement of a window this wide
-    state = replace(
-        program.prompt.state, prompt=PROMPT, drafter="head", k=3, temperature=0.7, seed=0, limit=110
-    )
-    program.prompt.set_state(state)
     program.deeds.set_speed(None)
     program.deeds.run()
     document = program.desk.document

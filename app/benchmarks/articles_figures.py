@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from engine.benchmarks.articles import Report
     from engine.benchmarks.articles_rows import Row
 
-ROLES = ("plain_rate", "phase_accept", "drafter", "residual", "target")  # one a drafter
+# one a drafter; those after the last begin again, with other marks
+ROLES = ("plain_rate", "phase_accept", "drafter", "residual", "target", "text")
 LEAST_TESTED = 20  # tokens at a position: below it its share says nothing
 _SHARPNESS = 1.5  # pixels of the PNG for one of the figure: 1920 by 1080
 _QUALITY = 75  # of Qt's 0 to 100, which for PNG is quickness: every one is lossless
@@ -154,7 +155,7 @@ def speedup_by_kind(rows: Sequence[Row], names: Sequence[str], heat: float, abou
             for row in own
             if row.speedup is not None
         ]  # fmt: skip
-        label = f"{name}, k {'<= ' if own[0].confidence else ''}{own[0].k}"
+        label = f"{name}, k {'≤ ' if own[0].confidence else ''}{own[0].k}"
         series.append(_series(name, names, points, (), label=label, bar_width=0.9 * width))
     return Figure(
         title=f"Speed-up by kind of prompt, {heat_words(heat)}",
@@ -191,7 +192,7 @@ def _series(
     return Series(
         label or name,
         ROLES[index % len(ROLES)],
-        MARKS[index % len(MARKS)],
+        MARKS[(index + index // len(ROLES)) % len(MARKS)],
         tuple(points),
         tuple(line),
         bar_width,

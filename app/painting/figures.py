@@ -18,14 +18,15 @@ from app.fonts import ui_font
 if TYPE_CHECKING:
     from app.theme import Theme
 
-Mark = Literal["circle", "square", "triangle", "diamond", "cross"]
-MARKS: tuple[Mark, ...] = ("circle", "square", "triangle", "diamond", "cross")
+Mark = Literal["circle", "square", "triangle", "diamond", "cross", "pointer"]
+MARKS: tuple[Mark, ...] = ("circle", "square", "triangle", "diamond", "cross", "pointer")
 SIZE = (1280, 720)  # of every figure
 _TOP, _LEFT, _BOTTOM, _RIGHT = 142.0, 92.0, 84.0, 218.0  # margins of the plot
 _RADIUS = 6.5  # of a mark
-_TITLE, _TEXT, _SMALL = 27, 19, 16  # pixels
+_TITLE, _TEXT, _SMALL, _SMALLEST = 27, 19, 16, 11  # pixels
 _CORNERS = {  # of a mark, over its radius
     "triangle": ((0.0, -1.3), (1.2, 0.9), (-1.2, 0.9)),
+    "pointer": ((0.0, 1.3), (1.2, -0.9), (-1.2, -0.9)),
     "diamond": ((0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)),
 }
 _TICKS = 6  # along an axis of values, at most about so many
@@ -157,15 +158,25 @@ def _paint_points(painter: QPainter, plot: _Plot, one: Series, theme: Theme) -> 
     colour = QColor(getattr(theme, one.role))
     for point in one.points:
         x, y = plot.x(point.x), plot.y(point.y)
-        whisker = QColor(theme.text) if one.bar_width else colour
         if one.bar_width:
             half = (plot.x(point.x + one.bar_width) - x) / 2
             painter.fillRect(QRectF(x - half, y, 2 * half, plot.y(plot.low) - y), colour)
         if point.low is not None and point.high is not None and point.low < point.high:
-            painter.setPen(QPen(whisker, 1.4 if one.bar_width else 1.8))
-            painter.drawLine(QPointF(x, plot.y(point.low)), QPointF(x, plot.y(point.high)))
+            low, high = QPointF(x, plot.y(point.low)), QPointF(x, plot.y(point.high))
+            if one.bar_width:  # on the bar and above it
+                top = QPointF(x, y)
+                _paint_whisker(painter, low, top, QPen(QColor(theme.base), 1.4))
+                _paint_whisker(painter, top, high, QPen(QColor(theme.text), 1.4))
+            else:
+                _paint_whisker(painter, low, high, QPen(colour, 1.8))
         if not one.bar_width:
             _paint_mark(painter, QPointF(x, y), one.mark, colour, theme)
+
+
+def _paint_whisker(painter: QPainter, low: QPointF, high: QPointF, pen: QPen) -> None:
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    painter.drawLine(low, high)
 
 
 def _paint_mark(
@@ -190,6 +201,11 @@ def _paint_mark(
 
 def _paint_legend(painter: QPainter, plot: _Plot, figure: Figure, theme: Theme) -> None:
     left, top = plot.box.right() + 22, plot.box.top() + 8
+    room = SIZE[0] - left - 32
+    font = _font(_TEXT)
+    for one in figure.series:  # one size for all names, so that the longest has room
+        while font.pixelSize() > _SMALLEST and _width(one.label, font) > room:
+            font.setPixelSize(font.pixelSize() - 1)
     for index, one in enumerate(figure.series):
         y = top + 32 * index
         colour = QColor(getattr(theme, one.role))
@@ -200,7 +216,14 @@ def _paint_legend(painter: QPainter, plot: _Plot, figure: Figure, theme: Theme) 
             if one.line:
                 painter.drawLine(QPointF(left - 13, y), QPointF(left + 13, y))
             _paint_mark(painter, QPointF(left, y), one.mark, colour, theme)
-        _say(painter, one.label, left + 24, y + 7, _font(_TEXT), theme.text)
+        _say(painter, one.label, left + 24, y + 7, font, theme.text)
+
+
+def _width(words: str, font: QFont) -> float:
+    """Return how wide words are as they are painted: as outlines."""
+    path = QPainterPath()
+    path.addText(0.0, 0.0, font, words)
+    return path.boundingRect().right()
 
 
 def _font(pixels: int, *, strong: bool = False) -> QFont:

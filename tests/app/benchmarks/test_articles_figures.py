@@ -52,6 +52,16 @@ def test_a_drafter_looks_the_same_in_every_figure() -> None:
     assert len(looks) == 2
 
 
+def test_no_two_drafters_look_alike() -> None:
+    made = report()
+    names = [f"drafter {number}" for number in range(14)]
+    rows = tuple(msgspec.structs.replace(made.rows[0], drafter=name) for name in names)
+    figure = figures_of(msgspec.structs.replace(made, rows=rows))["speedup-by-k-greedy"]
+    assert [one.label for one in figure.series] == names
+    assert len({(one.role, one.mark) for one in figure.series}) == 14
+    assert len({one.role for one in figure.series[:6]}) == 6  # as many as are measured by default
+
+
 def test_acceptance_is_of_all_k_together_where_enough_was_tested() -> None:
     made = report()
     few = tuple(
@@ -67,7 +77,7 @@ def test_acceptance_is_of_all_k_together_where_enough_was_tested() -> None:
 def test_bars_are_of_the_way_that_is_the_quickest_over_all_kinds() -> None:
     figure = figures_of(report())["speedup-by-kind-greedy"]
     head, ngram = figure.series
-    assert head.label == "head, k <= 4"
+    assert head.label == "head, k ≤ 4"
     assert [one.y for one in head.points] == [1.7] * 3
     assert [round(one.x) for one in ngram.points] == [0, 1, 2]
     assert [words for _, words in figure.ticks] == ["story", "summary", "all kinds"]

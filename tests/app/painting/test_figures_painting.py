@@ -96,6 +96,17 @@ def test_a_bar_reaches_from_the_axis_to_its_value(qapp: object) -> None:
     assert image.pixelColor(round(plot.x(1.3)), round(plot.y(0.5))) != blue
 
 
+def test_a_bars_interval_is_seen_on_the_bar_and_above_it_whatever_its_colour(qapp: object) -> None:
+    chart = figure(Series("a", "text", "circle", (Point(1, 1.0, 0.5, 1.5),), bar_width=0.5))
+    plot = _Plot(chart)
+    image, x = painted(chart), round(plot.x(1))
+    seen = {
+        value: len(colours(image, QRect(x - 3, round(plot.y(value)), 7, 1)))
+        for value in (0.3, 0.7, 1.3, 1.6)
+    }
+    assert {value for value, count in seen.items() if count > 1} == {0.7, 1.3}
+
+
 def test_every_word_is_painted_within_the_figure(
     qapp: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,9 +118,10 @@ def test_every_word_is_painted_within_the_figure(
         real(painter, words, *rest, **more)  # type: ignore[arg-type]  # passed on as they are
 
     monkeypatch.setattr(figures_module, "_say", heard)
-    chart = figure(Series("head", "target", "circle", (Point(1, 1.0),)), level=(1.0, "plain"))
-    image = painted(chart)
-    assert {"Title", "Subtitle", "k", "speed-up", "1", "2", "head", "plain", "0.0"} <= set(said)
+    names = ("head", "ngram+trained:a-name, k ≤ 16")
+    series = [Series(name, "target", "circle", (Point(1, 1.0),)) for name in names]
+    image = painted(figure(*series, level=(1.0, "plain")))
+    assert {"Title", "Subtitle", "k", "speed-up", "1", "2", *names, "plain", "0.0"} <= set(said)
     width, height = SIZE
     for edge in (
         QRect(0, 0, width, 8),
