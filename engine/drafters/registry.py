@@ -74,8 +74,7 @@ def drafters_folder() -> Path:
 
 def list_drafters() -> list[DrafterEntry]:
     """Return the bundled drafters, then those in the user's folder; what is wrong has a problem."""
-    bundled = [_entry(name, ROOT / FOLDER / f"{name}{ENDING}") for name in BUNDLED]
-    return [*bundled, *(_entry(spec_of(path), path) for path in _own())]
+    return [*map(_bundled, BUNDLED), *(_entry(spec_of(path), path) for path in _own())]
 
 
 def spec_of(path: str | os.PathLike[str]) -> str:
@@ -85,8 +84,7 @@ def spec_of(path: str | os.PathLike[str]) -> str:
 
 def usual_drafter(fingerprint: Fingerprint) -> str:
     """Return the quickest drafter that a target of this fingerprint has without training one."""
-    head = _entry(HEAD, ROOT / FOLDER / f"{HEAD}{ENDING}")
-    return QUICKEST if head.fits(fingerprint) else ANYWHERE
+    return QUICKEST if _bundled(HEAD).fits(fingerprint) else ANYWHERE
 
 
 def find_drafter(spec: str) -> Path:
@@ -120,6 +118,10 @@ def find_drafter(spec: str) -> Path:
         f"No drafter called {short(wanted)!r} was trained here. {there} "
         "Train one with `draftscope train`, or give a file's path."
     )
+
+
+def _bundled(name: str) -> DrafterEntry:
+    return _entry(name, ROOT / FOLDER / f"{name}{ENDING}")
 
 
 def _own() -> list[Path]:

@@ -179,9 +179,7 @@ class Fit:
         self.drafter.module.load_state_dict(state["weights"])
         self._optimiser.restore(state["optimiser"])
         self.progress = Progress(**state["progress"])
-        allowed = set(self._train)  # an older program may have trained on more
-        waiting = ([row for row in batch if row in allowed] for batch in state["waiting"])
-        self._waiting = [batch for batch in waiting if batch]
+        self._waiting = state["waiting"]
         version, numbers, gauss = state["random"]
         self._random.setstate((version, tuple(numbers), gauss))
 

@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from engine.models.blocks import BlockStack
+from engine.models.plans.drafts_alike import DraftsAlike
 from engine.models.plans.product import Product
 from engine.scans import TorchScans
 
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class EagerPlan:
+class EagerPlan(DraftsAlike):
     """Plain matrix products in one float type: float32 or float64 on a CPU, bfloat16 on a GPU."""
 
     device: torch.device
     dtype: torch.dtype = torch.float32
     name: str = "eager"
-    draft_weight_bytes: int | None = None
     rounds_alike: bool = False
     scans: Scans = field(default_factory=TorchScans)
 
@@ -39,20 +39,11 @@ class EagerPlan:
         """Say in which type products are computed."""
         return str(self.dtype).removeprefix("torch.")
 
-    @property
-    def draft_description(self) -> str:
-        """Say the same of a trained drafter."""
-        return self.description
-
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Keep weight and bias as they are."""
         kept = weight.to(device=self.device, dtype=self.dtype)
         added = None if bias is None else bias.to(device=self.device, dtype=self.dtype)
         return Product(lambda x: functional.linear(x, kept, added))
-
-    def draft_linear(self, weight: Tensor) -> Linear:
-        """Prepare it as any other weight."""
-        return self.linear(weight)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table as it is."""

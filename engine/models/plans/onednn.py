@@ -36,21 +36,12 @@ class OneDnnPlan(PaddedPlan):
         """Whether this build has the operations, and they give a product here."""
         return _multiplies()
 
-    @property
-    def draft_description(self) -> str:
-        """Say the same of a trained drafter."""
-        return self.description
-
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Lay the weight out anew; the bias stays as it is."""
         added = None if bias is None else bias.float().contiguous()
         packed = _packed(weight)
         product = torch.ops.mkldnn._linear_pointwise
         return Product(lambda x: product(x, packed, added, "none", [], ""))
-
-    def draft_linear(self, weight: Tensor) -> Linear:
-        """Prepare it as any other weight."""
-        return self.linear(weight)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float32."""

@@ -35,11 +35,6 @@ class PackedPlan(PaddedPlan):
         """Whether this build and processor have the kernels."""
         return "x86" in torch.backends.quantized.supported_engines
 
-    @property
-    def draft_description(self) -> str:
-        """Say the same of a trained drafter."""
-        return self.description
-
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         """Round the weight to float16 and pack it; the bias stays float32, as the sums are."""
         check_float16(float(weight.abs().max()))
@@ -48,10 +43,6 @@ class PackedPlan(PaddedPlan):
         packed = torch.ops.quantized.linear_prepack_fp16(weight.float().contiguous(), added)
         product = torch.ops.quantized.linear_dynamic_fp16
         return Product(lambda x: product(x, packed))
-
-    def draft_linear(self, weight: Tensor) -> Linear:
-        """Prepare it as any other weight."""
-        return self.linear(weight)
 
     def table(self, weight: Tensor) -> Tensor:
         """Keep the table in float16, as the head that may be tied to it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.models.blocks import BlockStack
+from engine.models.plans.drafts_alike import DraftsAlike
 from engine.models.plans.widths import WIDEST_PROBED, alike, padded
 from engine.scans import TorchScans
 
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class PaddedPlan:
+class PaddedPlan(DraftsAlike):
     """A plan on the CPU, in all but its weights: layer after layer, at widths that round alike."""
 
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     dtype: torch.dtype = torch.float32
-    draft_weight_bytes: int | None = None
     rounds_alike: bool = True  # at the widths that passes are padded to
     scans: Scans = field(default_factory=TorchScans)
     widths: tuple[int, ...] = (WIDEST_PROBED,)  # until calibrated: the one alike to itself
