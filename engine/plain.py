@@ -106,6 +106,7 @@ def run_baseline(
     sequence = Sequence(target.transformer, pool, prompt)
     round_ns: list[int] = []
     texts: list[str] = []
+    tail = ""
     complete = True
     prefill_ns = 0
     try:
@@ -122,7 +123,7 @@ def run_baseline(
             if stopped() and decoder.reason is None:
                 complete = False
                 break
-        texts.append(stream.flush())
+        tail = stream.flush()
         token_ids = tuple(sequence.tokens[len(prompt) :])
     except Stopped:
         complete, token_ids = False, ()
@@ -131,8 +132,9 @@ def run_baseline(
     return Baseline(
         run=run,
         token_ids=token_ids,
-        text="".join(texts),
+        text="".join(texts) + tail,
         round_ns=tuple(round_ns),
         prefill_ns=prefill_ns,
         complete=complete,
+        texts=tuple(texts),
     )

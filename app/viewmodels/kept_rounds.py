@@ -99,7 +99,7 @@ class KeptRounds(Kept[Round]):
     def _let_go(self, lines: TraceLines, count: int) -> None:
         """Forget the oldest rounds that are held, once the file has each of them."""
         first = len(self._starts)
-        found = [lines.find(int(self._places.column()[first + i])) for i in range(count)]
+        found = [lines.find(first + i) for i in range(count)]
         known = [place for place in found if place is not None]
         if len(known) == count:
             self._starts.append(np.array([start for start, _ in known], np.uint64))

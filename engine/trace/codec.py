@@ -7,9 +7,11 @@ base64. Knows the shape of an event; does not know files, nor what stands on oth
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import msgspec
 
+from engine.trace import migrations
 from engine.trace.events import (
     SCHEMA_VERSION,
     Baseline,
@@ -24,6 +26,8 @@ from engine.trace.events import (
 _MAX_NS = 2**62  # a century and a half; sums and arrays hold it
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Event))
+"""Names of the kinds of events, as they stand in a file."""
 
 
 class NotFiniteError(ValueError):
@@ -34,8 +38,22 @@ class LineError(ValueError):
     """A line that is no event of this schema version; the message says what is wrong with it."""
 
 
+class UnknownKindError(LineError):
+    """A line of a kind that this version has no word for, in an otherwise sound file.
+
+    Attributes
+    ----------
+    kind
+        Its name, as it stands there.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"unknown kind {kind}")
+        self.kind = kind
+
+
 class VersionError(LineError):
-    """A first line of another schema version.
+    """A first line of a schema version that cannot be read.
 
     Attributes
     ----------
@@ -49,6 +67,12 @@ class VersionError(LineError):
         super().__init__(f"schema version {schema}, not {SCHEMA_VERSION}")
         self.schema = schema
         self.written_by = written_by
+
+
+class _Kind(msgspec.Struct):
+    """What every line has."""
+
+    type: str
 
 
 class _Header(msgspec.Struct):
@@ -76,17 +100,27 @@ def encode(event: Event) -> bytes:
     return line + b"\n"
 
 
-def decode(line: bytes) -> Event:
+def decode(line: bytes, schema: int = SCHEMA_VERSION) -> Event:
     """Return the event of a line, with or without its line break.
+
+    Parameters
+    ----------
+    schema
+        Version of the file, as `check_header` returned it.
 
     Raises
     ------
+    UnknownKindError
+        If it is a sound line of a kind that is not known.
     LineError
         If the line is no event, or its parts do not fit together.
     """
     try:
-        event = _decoder.decode(line)
+        event = _decoder.decode(line) if schema >= SCHEMA_VERSION else _older(line, schema)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+        kind = _kind_of(line)
+        if kind is not None and kind not in KINDS:
+            raise UnknownKindError(kind) from fault
         raise LineError(str(fault)) from fault
     problem = _misfit(event)
     if problem is not None:
@@ -94,13 +128,32 @@ def decode(line: bytes) -> Event:
     return event
 
 
-def check_header(line: bytes) -> None:
-    """Check that a first line starts a trace of this schema version.
+def _older(line: bytes, schema: int) -> Event:
+    plain = msgspec.json.decode(line, type=migrations.Line)
+    try:
+        moved = migrations.migrated(plain, schema, SCHEMA_VERSION)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise msgspec.DecodeError(f"no event of version {schema}: {fault!r}") from fault
+    return msgspec.convert(moved, Event)
+
+
+def _kind_of(line: bytes) -> str | None:
+    """Return the kind of a whole line of JSON."""
+    try:
+        return msgspec.json.decode(line, type=_Kind).type
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def check_header(line: bytes) -> int:
+    """Check that a first line starts a trace, and return its schema version.
+
+    A newer version whose first line reads as this one's is taken: what can be shown is shown.
 
     Raises
     ------
     VersionError
-        If it starts a trace of another version.
+        If it starts a trace of a version that cannot be read.
     LineError
         If it starts none.
     """
@@ -112,8 +165,22 @@ def check_header(line: bytes) -> None:
         written_by = msgspec.json.decode(header.version)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
         raise LineError(str(fault)) from fault
-    if schema != SCHEMA_VERSION or isinstance(schema, bool | float):
+    if not isinstance(schema, int) or isinstance(schema, bool) or not _readable(line, schema):
         raise VersionError(schema, written_by if isinstance(written_by, str) else "")
+    return schema
+
+
+def _readable(line: bytes, schema: int) -> bool:
+    """Whether a first line of an integral version can be read: ours, or as ours."""
+    if schema == SCHEMA_VERSION:
+        return True
+    if schema < SCHEMA_VERSION:
+        return schema >= 0 and migrations.known(schema, SCHEMA_VERSION)
+    try:
+        decode(line)
+    except LineError:
+        return False
+    return True
 
 
 def _not_finite(value: object, place: str) -> str | None:
@@ -141,6 +208,8 @@ def _misfit(event: Event) -> str | None:
             spans = [event.prefill_ns, *event.round_ns]
             if len(event.round_ns) != len(event.token_ids):
                 return "a plain round is missing or surplus"
+            if len(event.texts) not in (0, len(event.token_ids)):
+                return "a text of a plain round is missing or surplus"
         case _:
             return None
     return _time_misfit(spans)

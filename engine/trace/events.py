@@ -10,9 +10,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-import msgspec
+from engine.trace.frozen import Frozen
+from engine.trace.markers import Marker, SessionNote
 
 SCHEMA_VERSION = 1
+"""Grows where a reader of the version before would misread a file: a field that is renamed or means
+something else. A new kind of event and a new field with a default leave it as it is."""
 
 
 class Fate(StrEnum):
@@ -53,15 +56,7 @@ class FinishReason(StrEnum):
     ERROR = "error"
 
 
-class _Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Base of every record: immutable, keyword-only, defaults left out of the file.
-
-    Plain values make no cycles, so the garbage collector has no need to walk them: with a long run
-    in memory it would hold up every thread.
-    """
-
-
-class Settings(_Frozen, frozen=True):
+class Settings(Frozen, frozen=True):
     """What may change between rounds. `temperature` 0 is greedy; the defaults of the rest are off.
 
     Applied in this order, for target and drafter alike: logit bias, repetition penalty (over
@@ -84,7 +79,7 @@ class Settings(_Frozen, frozen=True):
     confidence: float = 0.0  # a draft ends where the drafter's largest probability is below it
 
 
-class ModelInfo(_Frozen, frozen=True):
+class ModelInfo(Frozen, frozen=True):
     """A model as it really computed: what was loaded and how it was run."""
 
     name: str  # as shown
@@ -101,14 +96,14 @@ class ModelInfo(_Frozen, frozen=True):
     notes: tuple[str, ...] = ()  # what a user should know, in sentences
 
 
-class TokenPiece(_Frozen, frozen=True):
+class TokenPiece(Frozen, frozen=True):
     """A token id with its own bytes, which can be a part of a character."""
 
     id: int
     piece: bytes
 
 
-class Laws(_Frozen, frozen=True):
+class Laws(Frozen, frozen=True):
     """The laws at one position: the rows that matter, and the mass that the other rows hold.
 
     Rows are the union of the top-N of each law, the drafted token and the drawn token, in falling
@@ -131,7 +126,7 @@ class Laws(_Frozen, frozen=True):
     overlap: float | None = None  # sum(min(p_target, q_draft)); None where nothing was drafted
 
 
-class DraftedToken(_Frozen, frozen=True):
+class DraftedToken(Frozen, frozen=True):
     """One token of a proposal and its verdict."""
 
     id: int
@@ -144,7 +139,7 @@ class DraftedToken(_Frozen, frozen=True):
     laws: Laws | None = None  # None with observation off
 
 
-class ClosingToken(_Frozen, frozen=True):
+class ClosingToken(Frozen, frozen=True):
     """The token that ends a round: correction, bonus or plain."""
 
     id: int
@@ -155,7 +150,7 @@ class ClosingToken(_Frozen, frozen=True):
     laws: Laws | None = None  # a correction's laws are those of the rejected token's position
 
 
-class CacheSpan(_Frozen, frozen=True):
+class CacheSpan(Frozen, frozen=True):
     """A cache over one round, in positions and pages."""
 
     before: int  # length when the round began
@@ -172,7 +167,7 @@ class CacheSpan(_Frozen, frozen=True):
         return self.pages_peak - self.pages_after
 
 
-class RoundTimes(_Frozen, frozen=True):
+class RoundTimes(Frozen, frozen=True):
     """Nanoseconds of one round's phases. Observation is outside the round's own time."""
 
     draft: int
@@ -187,14 +182,14 @@ class RoundTimes(_Frozen, frozen=True):
         return self.draft + self.verify + self.accept + self.commit
 
 
-class Match(_Frozen, frozen=True):
+class Match(Frozen, frozen=True):
     """Where in the context an n-gram drafter found its proposal."""
 
     start: int  # index, in prompt + emitted tokens, of the first token that was copied
     length: int  # tokens of the n-gram that matched, just before `start`
 
 
-class RunStarted(_Frozen, frozen=True, tag="run_started"):
+class RunStarted(Frozen, frozen=True, tag="run_started"):
     """First event of a trace: everything needed to say what was run."""
 
     schema: int
@@ -213,9 +208,10 @@ class RunStarted(_Frozen, frozen=True, tag="run_started"):
     stop_strings: tuple[str, ...] = ()
     top_n: int = 8  # rows kept of each law; 0 = observation off
     machine: str = ""  # processor or GPU, threads, torch version
+    withheld: tuple[str, ...] = ()  # what was taken out on purpose: "prompt", "machine"
 
 
-class PrefillFinished(_Frozen, frozen=True, tag="prefill_finished"):
+class PrefillFinished(Frozen, frozen=True, tag="prefill_finished"):
     """The prompt is in the caches; `ns` is the target's prefill alone."""
 
     run: str
@@ -223,7 +219,7 @@ class PrefillFinished(_Frozen, frozen=True, tag="prefill_finished"):
     tokens: int
 
 
-class Round(_Frozen, frozen=True, tag="round"):
+class Round(Frozen, frozen=True, tag="round"):
     """One round: a proposal, one pass of the target, the verdicts, and the closing token.
 
     Emitted tokens are the accepted ones in order, then the closing token if there is one.
@@ -272,7 +268,7 @@ class Round(_Frozen, frozen=True, tag="round"):
         return (*ids, self.closing.id) if self.closing is not None else tuple(ids)
 
 
-class Probe(_Frozen, frozen=True, tag="probe"):
+class Probe(Frozen, frozen=True, tag="probe"):
     """A whole plain round at the run's own context, measured and not committed."""
 
     run: str
@@ -281,7 +277,7 @@ class Probe(_Frozen, frozen=True, tag="probe"):
     ns: int
 
 
-class SettingsChanged(_Frozen, frozen=True, tag="settings_changed"):
+class SettingsChanged(Frozen, frozen=True, tag="settings_changed"):
     """From round `before_round` on, these settings hold."""
 
     run: str
@@ -290,7 +286,7 @@ class SettingsChanged(_Frozen, frozen=True, tag="settings_changed"):
     drafter: ModelInfo | None = None  # where the drafter changed
 
 
-class Baseline(_Frozen, frozen=True, tag="baseline"):
+class Baseline(Frozen, frozen=True, tag="baseline"):
     """The plain target on the same prompt, seed and limit, run to its end."""
 
     run: str
@@ -299,9 +295,10 @@ class Baseline(_Frozen, frozen=True, tag="baseline"):
     round_ns: tuple[int, ...]  # one plain round a token
     prefill_ns: int
     complete: bool = True  # False if cancelled
+    texts: tuple[str, ...] = ()  # that each token released; empty in older traces
 
 
-class Difference(_Frozen, frozen=True):
+class Difference(Frozen, frozen=True):
     """The first position at which greedy speculative text leaves the plain target's."""
 
     position: int  # index among the emitted tokens
@@ -312,7 +309,7 @@ class Difference(_Frozen, frozen=True):
     kind: Literal["tie", "fault"] = "fault"  # tie: within the kernels' measured difference
 
 
-class Comparison(_Frozen, frozen=True, tag="comparison"):
+class Comparison(Frozen, frozen=True, tag="comparison"):
     """Speculative against plain text; only greedy texts are comparable token for token."""
 
     run: str
@@ -320,7 +317,7 @@ class Comparison(_Frozen, frozen=True, tag="comparison"):
     first_difference: Difference | None = None
 
 
-class RunFinished(_Frozen, frozen=True, tag="run_finished"):
+class RunFinished(Frozen, frozen=True, tag="run_finished"):
     """Last event of the speculative run (a baseline and a comparison may follow)."""
 
     run: str
@@ -338,4 +335,6 @@ Event = (
     | Baseline
     | Comparison
     | RunFinished
+    | Marker
+    | SessionNote
 )

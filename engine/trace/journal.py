@@ -18,6 +18,7 @@ from platformdirs import user_data_path
 
 from engine.errors import DraftscopeError
 from engine.trace import codec
+from engine.trace.appending import append_line
 from engine.trace.files import FileLock, copy_atomically
 
 if TYPE_CHECKING:
@@ -53,11 +54,14 @@ class Journal:
     def __init__(self, path: Path, *, replace: bool = False, lock: FileLock | None = None) -> None:
         self.path = Path(path)
         self._lock = lock
-        self._size = 0
         self._failed: OSError | None = None
         try:
             mode = _make_way(self.path) if replace else None
-            self._file = self.path.open("wb" if replace else "xb", buffering=0)
+            if replace:
+                self.path.write_bytes(b"")
+            # Appending only, so that a marker which another writer adds is not written over.
+            mode_of_opening = "ab" if replace else "xb"
+            self._file = open(self.path, mode_of_opening, buffering=0, opener=_appending)
             if mode is not None:
                 with contextlib.suppress(OSError):  # not every file system has rights
                     self.path.chmod(mode)
@@ -70,19 +74,10 @@ class Journal:
         if self._failed is not None:
             raise _cannot_write(self.path, self._failed)
         try:
-            # One call a line; the system may take less of it when space runs out.
-            written = self._file.write(line)
-            if written != len(line):
-                self._file.write(line[written:])
-                if self.path.stat().st_size != self._size + len(line):
-                    raise OSError("the line was written in part")
+            append_line(self._file, line)
         except OSError as fault:
-            with contextlib.suppress(OSError):
-                self._file.truncate(self._size)
-                self._file.seek(self._size)
             self._failed = fault
             raise _cannot_write(self.path, fault) from fault
-        self._size += len(line)
 
     def close(self) -> None:
         """End the journal: the run is over and was not lost."""
@@ -234,6 +229,10 @@ def _make_way(path: Path) -> int | None:
     except OSError:
         return None
     return stat.S_IMODE(mode)
+
+
+def _appending(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_APPEND, 0o666)
 
 
 def _lock_path(path: Path) -> Path:

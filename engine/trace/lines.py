@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from engine.errors import DraftscopeError
 from engine.trace import codec
+from engine.trace.events import SCHEMA_VERSION
+from engine.trace.packed import plain_file
 
 if TYPE_CHECKING:
     from engine.trace.events import Event
 
 _CHUNK = 1 << 20
+_ROUND = b'{"type":"round"'  # what the line of a round begins with
 
 
 class TraceLines:
@@ -35,9 +38,13 @@ class TraceLines:
 
     def __init__(self, path: Path) -> None:
         self._name = Path(path).name
-        self._starts = array("Q", [0])
+        self._starts = array("Q")  # of the lines of rounds
+        self._sizes = array("Q")
+        self._looked = 0  # bytes of whole lines that were looked at
         try:
-            self._file = Path(path).open("rb")  # noqa: SIM115  # kept open: see above
+            plain = plain_file(path)
+            self._file = plain.open("rb", buffering=0)
+            self._schema = _version_of(plain)
         except OSError as fault:
             raise self._unreadable(fault.strerror or str(fault)) from fault
 
@@ -55,7 +62,7 @@ class TraceLines:
         """
         try:
             self._file.seek(start)
-            return codec.decode(self._file.read(size))
+            return codec.decode(self._file.read(size), self._schema)
         except OSError as fault:
             raise self._unreadable(fault.strerror or str(fault)) from fault
         except codec.LineError as fault:
@@ -67,27 +74,29 @@ class TraceLines:
             f"{self._name} was changed while it was on show: open it again, or an earlier copy."
         )
 
-    def find(self, line: int) -> tuple[int, int] | None:
-        """Return start and size of a whole line by its number; None if it is not there yet.
+    def find(self, number: int) -> tuple[int, int] | None:
+        """Return start and size of the line of a round, of a file with one run; None if not there.
 
-        Costs what the file has grown since the last call.
+        Rounds are counted and not lines: whoever adds a marker does it when they like. Costs what
+        the file has grown since the last call.
         """
-        if line + 1 >= len(self._starts):
+        if number >= len(self._starts):
             self._look_further()
-        if line + 1 >= len(self._starts):
+        if number >= len(self._starts):
             return None
-        return self._starts[line], self._starts[line + 1] - self._starts[line]
+        return self._starts[number], self._sizes[number]
 
     def _look_further(self) -> None:
-        at = self._starts[-1]
+        rest = b""
         try:
-            self._file.seek(at)
+            self._file.seek(self._looked)
             while chunk := self._file.read(_CHUNK):
-                found = chunk.find(b"\n")
-                while found >= 0:
-                    self._starts.append(at + found + 1)
-                    found = chunk.find(b"\n", found + 1)
-                at += len(chunk)
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    if line.startswith(_ROUND):
+                        self._starts.append(self._looked)
+                        self._sizes.append(len(line) + 1)
+                    self._looked += len(line) + 1
         except OSError as fault:
             raise self._unreadable(fault.strerror or str(fault)) from fault
 
@@ -95,3 +104,12 @@ class TraceLines:
         return DraftscopeError(
             f"{self._name} cannot be read any more ({reason}): open it from where it is now."
         )
+
+
+def _version_of(path: Path) -> int:
+    """Return a file's schema version; what has none is read as this one's."""
+    with path.open("rb") as file:
+        try:
+            return codec.check_header(file.readline())
+        except codec.LineError:
+            return SCHEMA_VERSION

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, overload
 
 from engine.errors import DraftscopeError
 from engine.trace import codec
-from engine.trace.events import SCHEMA_VERSION, Event
+from engine.trace.events import SCHEMA_VERSION, Event, RunStarted
+from engine.trace.packed import plain_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,16 +35,25 @@ class Located(NamedTuple):
 
 
 class TraceReader:
-    """The events of a trace file.
+    """The events of a trace file, packed or not.
 
     `len`, indexing, slicing and iteration work as on a list. The file is opened for each access and
     never kept open, so that it can be moved or replaced. Iterating reads on as it goes; only what
     has to know the end of the file (`len`, an index, `torn`) looks for the rest of the lines.
 
+    Iterating and slicing pass over lines of kinds that this version has no word for, and in a file
+    of a newer schema version over all that cannot be read: `notice` says so once they were met.
+
     Attributes
     ----------
     path
         The file.
+    plain
+        Where its lines stand: the file itself, or what it was unpacked to.
+    schema
+        Version of the file.
+    left_out
+        How many lines were passed over so far, by kind; "" counts those that were damaged.
     scanned
         Bytes in which lines were looked for so far: tests count this work.
 
@@ -55,12 +66,15 @@ class TraceReader:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.plain = plain_file(self.path)
+        self.left_out: Counter[str] = Counter()
+        self._passed: set[int] = set()  # lines, so that none is counted twice
         self.scanned = 0
         self._torn = False
         self._indexed = False
         self._starts = array("Q", [0])  # at the end one more than lines: where the last one ends
         with self._open() as file:
-            _check_first_line(file, self.path.name)
+            self.schema, self._writer = _check_first_line(file, self.path.name)
             self._size = os.fstat(file.fileno()).st_size
 
     @property
@@ -71,13 +85,25 @@ class TraceReader:
 
     @property
     def notice(self) -> str | None:
-        """What a user should know about a torn file, in a sentence; None for a whole one."""
-        if not self.torn:
-            return None
-        return (
-            f"The last event of {self.path.name} is incomplete and was left out; "
-            "everything before it is here."
-        )
+        """What a user should know about the file, in sentences; None for one that is read whole."""
+        name, said = self.path.name, []
+        if self.schema > SCHEMA_VERSION:
+            by = f" by Draftscope {self._writer}" if self._writer else ""
+            said.append(
+                f"{name} was written{by} with trace schema version {self.schema}; this Draftscope "
+                f"knows version {SCHEMA_VERSION} and shows what it can read of it."
+            )
+        if self.left_out:
+            kinds = ", ".join(sorted(kind or "unreadable" for kind in self.left_out))
+            many = self.left_out.total()
+            lines = "1 event was" if many == 1 else f"{many:,} events were"
+            said.append(f"{lines} left out, of kinds that this Draftscope does not know: {kinds}.")
+        if self.torn:
+            said.append(
+                f"The last event of {name} is incomplete and was left out; "
+                "everything before it is here."
+            )
+        return " ".join(said) or None
 
     def __len__(self) -> int:
         self._index_all()
@@ -93,7 +119,8 @@ class TraceReader:
         lines = range(len(self))[index]  # IndexError as a list's
         if isinstance(lines, range):
             return list(self._decoded(lines))
-        return next(self._decoded([lines]))
+        with self._open() as file:
+            return self._read(file, lines).event
 
     def __iter__(self) -> Iterator[Event]:
         return (found.event for found in self.located())
@@ -103,20 +130,38 @@ class TraceReader:
         with self._open() as file:
             line = 0
             while self._has_line(line):
-                yield self._read(file, line)
+                found = self._read_or_pass(file, line)
+                if found is not None:
+                    yield found
                 line += 1
 
     def _decoded(self, lines: Sequence[int]) -> Iterator[Event]:
         with self._open() as file:
             for line in lines:
-                yield self._read(file, line).event
+                found = self._read_or_pass(file, line)
+                if found is not None:
+                    yield found.event
+
+    def _read_or_pass(self, file: BinaryIO, line: int) -> Located | None:
+        """Return a line's event; None, and count it, where this version need not know it."""
+        try:
+            return self._read(file, line)
+        except DraftscopeError as fault:
+            cause = fault.__cause__
+            known = not isinstance(cause, codec.UnknownKindError)
+            if known and self.schema <= SCHEMA_VERSION:
+                raise
+            if line not in self._passed:
+                self._passed.add(line)
+                self.left_out[cause.kind if isinstance(cause, codec.UnknownKindError) else ""] += 1
+            return None
 
     def _read(self, file: BinaryIO, line: int) -> Located:
         start, end = self._starts[line], self._starts[line + 1]
         if file.tell() != start:
             file.seek(start)
         try:
-            return Located(start, end - start, codec.decode(file.read(end - start)))
+            return Located(start, end - start, self._decode(file.read(end - start)))
         except codec.LineError as fault:
             raise DraftscopeError(
                 f"Line {line + 1} of {self.path.name} is damaged ({fault}): delete it and "
@@ -154,14 +199,19 @@ class TraceReader:
         start, end = self._starts[-2], self._starts[-1]
         file.seek(start)
         try:
-            codec.decode(file.read(end - start))
+            self._decode(file.read(end - start))
+        except codec.UnknownKindError:
+            pass
         except codec.LineError:
             self._torn = True
             self._starts.pop()
 
+    def _decode(self, line: bytes) -> Event:
+        return codec.decode(line, self.schema)
+
     def _open(self) -> BinaryIO:
         try:
-            return self.path.open("rb")
+            return self.plain.open("rb")
         except OSError as fault:
             reason = "it is a folder" if self.path.is_dir() else fault.strerror or str(fault)
             raise DraftscopeError(
@@ -185,8 +235,8 @@ def read_trace(path: str | Path) -> list[Event]:
     return list(TraceReader(path))
 
 
-def _check_first_line(file: BinaryIO, name: str) -> None:
-    """Refuse what is no trace before its size can matter."""
+def _check_first_line(file: BinaryIO, name: str) -> tuple[int, str]:
+    """Refuse what is no trace before its size can matter; return its version and its writer's."""
     begin = file.read(1)
     if not begin:
         raise DraftscopeError(f"{name} is empty: choose another trace file.")
@@ -197,8 +247,8 @@ def _check_first_line(file: BinaryIO, name: str) -> None:
     file.seek(0)
     line = file.readline(_LONGEST_HEADER)
     try:
-        codec.check_header(line)
-        codec.decode(line)
+        schema = codec.check_header(line)
+        started = codec.decode(line, schema)
     except codec.VersionError as fault:
         writer = f", written by Draftscope {fault.written_by}" if fault.written_by else ""
         raise DraftscopeError(
@@ -215,3 +265,4 @@ def _check_first_line(file: BinaryIO, name: str) -> None:
         raise DraftscopeError(
             f"{name} is not a Draftscope trace: choose a .jsonl file that Draftscope saved."
         ) from fault
+    return schema, started.version if isinstance(started, RunStarted) else ""

@@ -71,6 +71,9 @@ def test_a_line_is_one_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with Journal(tmp_path / "j.jsonl") as writing:
 
         class Counting:
+            def fileno(self) -> int:
+                return really.fileno()
+
             def write(self, line: bytes) -> int:
                 lines.append(line)
                 return len(line)

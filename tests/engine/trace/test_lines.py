@@ -10,6 +10,7 @@ import pytest
 from engine.errors import DraftscopeError
 from engine.trace import codec
 from engine.trace.lines import TraceLines
+from engine.trace.events import Round
 from engine.trace.reader import TraceReader
 from tests.traces import make_trace
 
@@ -29,7 +30,8 @@ def test_every_event_is_read_back_by_its_place(trace: Path) -> None:
     located = list(TraceReader(trace).located())
     for start, size, event in reversed(located):
         assert lines.read(start, size) == event
-    assert [lines.find(i) for i in range(len(located))] == [(s, n) for s, n, _ in located]
+    rounds = [(s, n) for s, n, event in located if isinstance(event, Round)]
+    assert [lines.find(i) for i in range(len(rounds) + 1)] == [*rounds, None]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
@@ -42,14 +44,19 @@ def test_a_removed_file_is_still_read(trace: Path) -> None:
 
 def test_lines_are_found_as_the_file_grows(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    encoded = [codec.encode(event) for event in make_trace(rounds=6)]
+    size = rounds = 0
     with path.open("wb", buffering=0) as journal:
         lines = TraceLines(path)
-        for number, line in enumerate(encoded):
-            journal.write(line[:9])
-            assert lines.find(number) is None  # a part of a line is none
-            journal.write(line[9:])
-            assert lines.find(number) == (sum(map(len, encoded[:number])), len(line))
+        for event in make_trace(rounds=6):
+            line = codec.encode(event)
+            journal.write(line[:30])
+            assert lines.find(rounds) is None  # a part of a line is none
+            journal.write(line[30:])
+            if isinstance(event, Round):
+                assert lines.find(rounds) == (size, len(line))
+                rounds += 1
+            size += len(line)
+    assert rounds == 6
 
 
 def test_what_was_changed_or_is_not_there_is_said_in_a_sentence(trace: Path) -> None:

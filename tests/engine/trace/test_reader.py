@@ -50,9 +50,9 @@ def test_opening_decodes_the_first_and_the_last_line_at_most(
     decoded: list[bytes] = []
     really = codec.decode
 
-    def counted(line: bytes) -> Event:
+    def counted(line: bytes, schema: int) -> Event:
         decoded.append(line)
-        return really(line)
+        return really(line, schema)
 
     monkeypatch.setattr(codec, "decode", counted)
     reader = TraceReader(trace)
