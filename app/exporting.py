@@ -87,7 +87,7 @@ class Export(QObject):
 
 def command(kind: str, trace: Path, path: Path) -> tuple[str, list[str]]:
     """Return the program and the arguments of an export."""
-    return draftscope(["export", kind, str(trace), str(path)])
+    return draftscope(["export", "--format", kind, str(trace), str(path)])
 
 
 def draftscope(arguments: list[str]) -> tuple[str, list[str]]:

@@ -2,16 +2,82 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
 
-from app.export.html import export_html
+import msgspec
+
+from app.cli.progress import ProgressLine
+from app.export.exporting import export as write
+from app.export.formats import format_named, format_of
+from app.export.options import Options
+from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     import argparse
+    from types import FrameType
+
+    from app.export.formats import Format
+
+_NAMES = {
+    "begin": "--from",
+    "end": "--to",
+    "captions": "--no-captions",
+    "drafts": "--hide-drafts",
+    "title_card": "--no-title-card",
+}
+_ENDED = 143  # by a polite kill
 
 
 def export(options: argparse.Namespace) -> int:
     """Write what was asked for and say where it is."""
-    export_html(options.trace, options.out)
-    print(f"{options.out} is ready: open it in any browser, also without a network.")
+    signal.signal(signal.SIGTERM, _leave)  # so that a cancelled export takes its half file along
+    made = format_named(options.format) if options.format else format_of(options.out)
+    wanted = asked_for(options, made)
+    line = ProgressLine(sys.stderr)
+    try:
+        source = write(options.trace, options.out, made, wanted, _told if options.json else line)
+    finally:
+        line.close()
+    size = options.out.stat().st_size
+    if options.json:
+        done = {"written": str(options.out), "bytes": size, "notices": source.notices}
+        print(msgspec.json.encode(done).decode(), flush=True)
+    else:
+        for notice in source.notices:
+            print(f"draftscope: {notice}", file=sys.stderr)
+        print(f"{options.out} is written ({size / 1000:,.0f} kB): {made.title.lower()}.")
     return 0
+
+
+def asked_for(options: argparse.Namespace, made: Format) -> Options:
+    """Return the options that were typed.
+
+    Raises
+    ------
+    DraftscopeError
+        If one of them means nothing to the format.
+    """
+    given: dict[str, Any] = {
+        name: getattr(options, name)
+        for name in Options.__dataclass_fields__
+        if getattr(options, name) is not None
+    }
+    for name in given:
+        if name not in made.takes:
+            option = _NAMES.get(name, "--" + name.replace("_", "-"))
+            raise DraftscopeError(f"{option} means nothing to {made.name}: leave it out.")
+    if "run" in given:
+        given["run"] -= 1
+    if "withheld" in given:
+        given["withheld"] = frozenset(given["withheld"])
+    return Options(**given)
+
+
+def _told(done: int, total: int, what: str) -> None:
+    print(msgspec.json.encode({"done": done, "total": total, "what": what}).decode(), flush=True)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(_ENDED)

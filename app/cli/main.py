@@ -61,6 +61,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.run import run
 
         return run(options)
+    if options.command == "mark":
+        from app.cli.mark import mark
+
+        return mark(options)
     if options.command == "models":
         from app.cli.models import models
 

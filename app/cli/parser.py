@@ -17,12 +17,13 @@ from app.cli.arguments import (
     whole,
 )
 from app.cli.parser_bench import add_bench
+from app.cli.parser_export import add_export, add_mark
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "check", "bench")
+COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "mark", "check", "bench")
 
 _WINDOW_EPILOG = """\
 commands:
@@ -32,6 +33,7 @@ commands:
   draftscope warm-up   build the fastest plan for this processor, once
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
+  draftscope mark      mark moments of a session, to talk about them
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -63,7 +65,8 @@ def command_parser() -> argparse.ArgumentParser:
     _add_drafters(commands.add_parser("drafters", help="list the trained drafters"))
     _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
     add_train(commands.add_parser("train", help="make a drafter for a target"))
-    _add_export(commands.add_parser("export", help="make something to take along from a session"))
+    add_export(commands.add_parser("export", help="make something to take along from a session"))
+    add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser
@@ -224,14 +227,6 @@ def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--again", action="store_true", help="build even if it was built before")
     parser.add_argument("--json", action="store_true", help="the record as JSON")
-
-
-def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Make something to take along from a saved session."
-    formats = parser.add_subparsers(dest="format", required=True, metavar="FORMAT")
-    page = formats.add_parser("html", help="a replay in one offline page")
-    page.add_argument("trace", type=Path, metavar="TRACE.jsonl")
-    page.add_argument("out", type=Path, metavar="OUT.html")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

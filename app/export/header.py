@@ -37,9 +37,9 @@ def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
     drafter = started.drafter
     return Header(
         target=started.target.name,
-        target_detail=_detail(started.target),
+        target_detail=detail(started.target),
         drafter=drafter.name if drafter is not None else "",
-        drafter_detail=_detail(drafter) if drafter is not None else "",
+        drafter_detail=detail(drafter) if drafter is not None else "",
         prompt=started.prompt,
         facts=_facts(started),
         fates=("pending", *(fate for fate in _LEGEND if fate in present)),
@@ -53,7 +53,8 @@ def _facts(started: RunStarted) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _detail(model: ModelInfo) -> str:
+def detail(model: ModelInfo) -> str:
+    """Return what kind of model it is and how it ran, in words."""
     parts = [_parameters(model.parameters)] if model.parameters else []
     parts += [part for part in (model.plan, model.dtype, model.device) if part]
     return "; ".join([", ".join(parts), *model.notes] if parts else model.notes)

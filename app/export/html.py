@@ -20,14 +20,14 @@ from app.export.styles import icon, style_sheet
 from app.theme import DARK, LIGHT
 from app.viewmodels.court import ONE_HOT_TARGET, RAW_LAW, UNOBSERVED
 from app.viewmodels.meanings import MEANINGS
-from engine.trace.reader import TraceReader
-from engine.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from app.export.options import Options, Progress
     from app.export.portion import Events
+    from app.export.source import Source
     from app.theme import Theme
 
 # In the order in which they are read: each uses what stands before it.
@@ -41,17 +41,14 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def export_html(trace_path: Path, out_path: Path) -> None:
-    """Write the replay page of a trace; the file appears whole or not at all.
-
-    Raises
-    ------
-    engine.errors.DraftscopeError
-        If the trace cannot be read, or the page cannot be written.
-    """
-    reader = TraceReader(trace_path)
-    page = render_html(reader, notices=[reader.notice] if reader.notice else [])
-    write_whole(out_path, page.encode(), "choose another place for the export")
+def write_html(source: Source, out: Path, options: Options, progress: Progress) -> None:
+    """Write the replay page of a trace."""
+    page = render_html(
+        source.document.events,
+        max_rounds=options.most_rounds or MAX_ROUNDS,
+        notices=source.notices,
+    )
+    out.write_bytes(page.encode())
 
 
 def render_html(

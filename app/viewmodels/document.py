@@ -34,6 +34,7 @@ from engine.trace.events import (
     SettingsChanged,
     TokenPiece,
 )
+from engine.trace.markers import Marker, SessionNote, markers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,10 @@ class Document:
         Of all rounds, in a few hundred bytes each.
     started, prefill, baseline, comparison, finished
         The events of which a run has one, or None while they have not arrived.
+    markers
+        Those that hold, in the order of their moments.
+    session_note
+        What the run is called and what is said of it; empty if nobody said.
     run
         The run id, or None before the run started.
     statistics
@@ -89,9 +94,12 @@ class Document:
         self.baseline: Baseline | None = None
         self.comparison: Comparison | None = None
         self.finished: RunFinished | None = None
+        self.markers: tuple[Marker, ...] = ()
+        self.session_note = SessionNote(run="")
         self.run: str | None = None
         self._gatherer = Gatherer()
         self._drafters: list[ModelInfo | None] = []  # from each of the changes on
+        self._marked: list[Marker] = []  # all that were ever set
 
     def read_from(self, path: Path) -> None:
         """Hold the newest rounds only: this file has the run's events and no other."""
@@ -168,6 +176,11 @@ class Document:
                 self.comparison = event
             case RunFinished():
                 self.finished = event
+            case Marker():
+                self._marked.append(event)
+                self.markers = markers_of(self._marked)
+            case SessionNote():
+                self.session_note = event
 
     def token(self, ref: TokenRef) -> AnyToken | None:
         """Return the token at `ref`, or None if there is none (yet)."""

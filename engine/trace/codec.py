@@ -134,7 +134,8 @@ def _older(line: bytes, schema: int) -> Event:
         moved = migrations.migrated(plain, schema, SCHEMA_VERSION)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         raise msgspec.DecodeError(f"no event of version {schema}: {fault!r}") from fault
-    return msgspec.convert(moved, Event)
+    event: Event = msgspec.convert(moved, Event)
+    return event
 
 
 def _kind_of(line: bytes) -> str | None:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from platformdirs import user_data_path
 
@@ -60,8 +60,9 @@ class Journal:
             if replace:
                 self.path.write_bytes(b"")
             # Appending only, so that a marker which another writer adds is not written over.
-            mode_of_opening = "ab" if replace else "xb"
-            self._file = open(self.path, mode_of_opening, buffering=0, opener=_appending)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+            handle = os.open(self.path, flags | (0 if replace else os.O_EXCL), 0o666)
+            self._file: BinaryIO = os.fdopen(handle, "ab", buffering=0)
             if mode is not None:
                 with contextlib.suppress(OSError):  # not every file system has rights
                     self.path.chmod(mode)
@@ -229,10 +230,6 @@ def _make_way(path: Path) -> int | None:
     except OSError:
         return None
     return stat.S_IMODE(mode)
-
-
-def _appending(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_APPEND, 0o666)
 
 
 def _lock_path(path: Path) -> Path:

@@ -1,0 +1,99 @@
+"""Moments of a run as people write them: a round, a phase of it, a token, or a marker.
+
+Knows how they are written and which there are. Knows no format.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from app.viewmodels.refs import CLOSING_SLOT, TokenRef
+from engine.errors import DraftscopeError
+
+if TYPE_CHECKING:
+    from app.viewmodels.document import Document
+    from app.viewmodels.presentation import Phase, Presentation
+    from engine.trace.markers import Marker
+
+_WRITTEN = re.compile(r"(\d+)(?::(draft|verify|done))?(?::(\d+|closing))?")
+HELP = "ROUND[:draft|verify|done][:TOKEN|closing], a marker's id or title, start or end"
+
+
+class Moment(NamedTuple):
+    """The end of a phase of a round, and the token that the court shows then.
+
+    Attributes
+    ----------
+    round
+        Index, from 0; -1 is the prompt alone.
+    """
+
+    round: int
+    phase: Phase = "done"
+    pinned: TokenRef | None = None
+
+    def show(self, presentation: Presentation) -> None:
+        """Move a presentation there."""
+        presentation.seek(self.round, self.phase)
+
+
+def moment_of(marker: Marker) -> Moment:
+    """Return the moment that a marker stands at."""
+    pinned = None if marker.slot is None else TokenRef(marker.round, marker.slot)
+    return Moment(marker.round, marker.phase, pinned)
+
+
+def last_moment(document: Document) -> Moment:
+    """Return the moment at which everything is shown."""
+    return Moment(len(document.rounds) - 1)
+
+
+def parse_moment(text: str, document: Document) -> Moment:
+    """Return the moment that is meant; rounds and tokens count from 1, as the window counts them.
+
+    Parameters
+    ----------
+    text
+        As `HELP` says; "" is the end.
+
+    Raises
+    ------
+    DraftscopeError
+        If there is no such moment.
+    """
+    text = text.strip()
+    rounds = len(document.rounds)
+    if text in ("", "end"):
+        return last_moment(document)
+    if text in ("start", "0"):
+        return Moment(-1)
+    for marker in document.markers:
+        if text in (marker.id, marker.title):
+            return moment_of(marker)
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        raise DraftscopeError(f'"{text}" names no moment: write {HELP}.')
+    index = int(found[1]) - 1
+    if index >= rounds:
+        raise DraftscopeError(f"Round {index + 1} is not in this run, which has {rounds:,} rounds.")
+    phase = _phase(found[2])
+    return Moment(index, phase, _pinned(found[3], index, document))
+
+
+def _phase(written: str | None) -> Phase:
+    if written == "draft":
+        return "draft"
+    return "verify" if written == "verify" else "done"
+
+
+def _pinned(written: str | None, index: int, document: Document) -> TokenRef | None:
+    if written is None:
+        return None
+    ref = TokenRef(index, CLOSING_SLOT if written == "closing" else int(written) - 1)
+    if ref.slot < CLOSING_SLOT or document.token(ref) is None:
+        drafted = len(document.rounds[index].drafted)
+        raise DraftscopeError(
+            f"Round {index + 1} has {drafted} drafted tokens, and no token {written}."
+        )
+    return ref
