@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextLayout, QTextOption
 
 from app.painting.readings import scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QFont
 
     from app.theme import Theme
@@ -34,6 +36,49 @@ def paint_wrapped(painter: QPainter, box: QRectF, text: str, colour: str, font: 
     painter.setFont(font)
     painter.setPen(QColor(colour))
     painter.drawText(box, WRAPPED, text)
+
+
+def lines_of(text: str, font: QFont, width: float, most: int = 1000) -> list[str]:
+    """Break a text at a width into at most so many lines, of which the last is elided.
+
+    A line may end wherever the script lets it: Chinese has no spaces.
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        layout = QTextLayout(paragraph, font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        ends = []
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(1.0, width))
+            ends.append(line.textStart() + line.textLength())
+        layout.endLayout()
+        # Qt counts UTF-16 units.
+        units = paragraph.encode("utf-16-le")
+        starts = [0, *ends[:-1]]
+        pairs = zip(starts, ends, strict=True)
+        lines += [units[2 * a : 2 * b].decode("utf-16-le").strip() for a, b in pairs] or [""]
+    if len(lines) > most:
+        rest = " ".join(lines[most - 1 :])
+        metrics = QFontMetricsF(font)
+        last = metrics.elidedText(rest, Qt.TextElideMode.ElideRight, width)
+        lines = [*lines[: most - 1], last]
+    return lines
+
+
+def paint_lines(
+    painter: QPainter, at: QPointF, lines: Sequence[str], colour: str, font: QFont
+) -> float:
+    """Paint lines below each other from a corner on; return their height."""
+    metrics = QFontMetricsF(font)
+    painter.setFont(font)
+    painter.setPen(QColor(colour))
+    for number, line in enumerate(lines):
+        y = at.y() + number * metrics.lineSpacing() + metrics.ascent()
+        painter.drawText(QPointF(at.x(), y), line)
+    return len(lines) * metrics.lineSpacing()
 
 
 def notice_height(text: str, width: float, font: QFont, *, quiet: bool = False) -> float:

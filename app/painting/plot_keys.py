@@ -63,6 +63,41 @@ def paint_keys(
         painter.drawText(QPointF(left, baseline), title)
 
 
+def head_lines(width: float, title: str, keys: Sequence[Key], font: QFont) -> int:
+    """Return 2 where title and keys do not fit beside each other, else 1."""
+    bold = QFontMetricsF(scaled(font, 0.85, QFont.Weight.Medium))
+    small = QFontMetricsF(scaled(font, 0.85))
+    wanted = bold.horizontalAdvance(title) + 8.0
+    for key in keys:
+        wanted += small.horizontalAdvance(key.label) + (_SAMPLE + 5 if key.role else 0.0) + _GAP
+    return 2 if keys and wanted > width else 1
+
+
+def paint_head(
+    painter: QPainter,
+    box: QRectF,
+    title: str,
+    keys: Sequence[Key],
+    theme: Theme,
+    font: QFont,
+    *,
+    lines: int,
+) -> QRectF:
+    """Paint title and keys at a box's top, below each other in 2 lines; return what is left."""
+    line = QRectF(box.left(), box.top(), box.width(), keys_height(font))
+    if lines == 1:
+        paint_keys(painter, line, title, keys, theme, font)
+    else:
+        paint_keys(painter, line, title, (), theme, font)
+        below = line.translated(0, line.height() - 3)
+        if head_lines(box.width(), title, keys, font) == 2:
+            paint_keys(painter, below, "", keys, theme, font)
+        elif keys:
+            paint_keys(painter, line, "", keys, theme, font)
+        line = below
+    return QRectF(box.left(), line.bottom(), box.width(), box.bottom() - line.bottom())
+
+
 def _paint_samples(
     painter: QPainter,
     box: QRectF,
