@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from app.painting.court import court_fonts, least_height, paint_court
+from app.painting.court import court_fonts, least_height, paint_court, readings_across
 from app.painting.notices import paint_line
 from app.painting.pixel_fonts import code_pixels
 from app.painting.readings import scaled
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MARGIN = 14.0
 _EDGE = 8.0
+_FEW_LAWS = 3  # rows of a small box: what was drafted, what was drawn, the rest
 
 
 class CourtPanel:
@@ -52,14 +53,17 @@ class CourtPanel:
         paint_court(painter, inner, case, theme, self._fonts)
 
     def _fitted(self, case: Case, box: QRectF, theme: Theme) -> Case:
-        """Leave out notes, then readings, the laws and the line of u, until the rest fits."""
+        """Leave out notes, then readings, most laws and the line of u, until the rest fits."""
+        some = case.readings[: readings_across(box.width(), self._fonts)]
+        short = replace(case, notes=(), readings=())
         smaller = (
             case,
             replace(case, notes=()),
-            replace(case, notes=(), readings=case.readings[:4]),
-            replace(case, notes=(), readings=()),
-            replace(case, notes=(), readings=(), bars=()),
-            replace(case, notes=(), readings=(), bars=(), u=None),
+            replace(case, notes=(), readings=some),
+            short,
+            replace(short, bars=case.rows(_FEW_LAWS)),
+            replace(short, bars=()),
+            replace(short, bars=(), u=None),
         )
         for one in smaller:
             if least_height(one, box.width(), theme, self._fonts) <= box.height():

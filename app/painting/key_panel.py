@@ -36,8 +36,8 @@ class KeyPanel:
         inner, down = width - 2 * _MARGIN[0], 2 * _MARGIN[1]
         large, small = (row_height(self._font, compact=flag) for flag in (False, True))
         wanted = large if self._fits(inner, compact=False) else 2 * large + _LINE_GAP
-        for height in (wanted, large if wanted == large else 0.0, small):
-            if height and height + down <= most:
+        for height in (wanted, large, small):
+            if height + down <= most:
                 return height + down
         return 0.0
 

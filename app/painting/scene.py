@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SCENE = (KEYS, "text", "court", "timeline")
 _MARGIN = 20.0
 _MOST_CAPTION = 0.3  # of the height
-_MOST_KEYS = 0.3
+_MOST_KEYS = 0.22
 _NOTE_LINES = 2  # that a frame without a caption keeps room for, if asked
 
 

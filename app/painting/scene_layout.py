@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 GAP = 12.0
 _WIDE = 820.0  # from this width on there are two columns
 _SHARES = (58.0, 42.0)  # of the text and of what stands beside it
-_LEAST = {"text": 120.0, "court": 200.0, "timeline": 118.0}
+_LEAST = {"text": 120.0, "court": 200.0, "timeline": 150.0}
 _LEAST_FIGURES = 200.0  # of any other panel
-_MOST_TIMELINE, _TIMELINE = 190.0, 0.27  # pixels, and share of the height
-_TEXT_ROOM = 0.44  # of a stack's height goes to the text at least
+_MOST_TIMELINE, _TIMELINE = 190.0, 0.28  # pixels, and share of the height of two panels
+_TEXT_ROOM = 0.42  # of a stack's height goes to the text at least
 
 
 def arranged(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:
@@ -48,7 +48,8 @@ def _column(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:
     names = _with_room(box.height(), list(names))
     room, boxes = Room(box), {}
     if "timeline" in names and len(names) > 1:
-        height = max(_LEAST["timeline"], min(_MOST_TIMELINE, _TIMELINE * box.height()))
+        share = _TIMELINE * 2 / len(names)
+        height = max(_LEAST["timeline"], min(_MOST_TIMELINE, share * box.height()))
         part = room.bottom(height, gap=GAP)
         if part is not None:
             boxes["timeline"] = part

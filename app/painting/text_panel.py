@@ -5,6 +5,7 @@ Knows a moment, a box and a theme. Keeps the layout, so that the next frame lays
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF
@@ -58,17 +59,13 @@ class TextPanel:
         rect = box.adjusted(_MARGIN, 0, -_MARGIN, -self._paint_legend(painter, box, theme))
         below = notice_room(layout, model.notice, rect.width(), self._notice_font)
         at, _ = settled(layout, 0.0, rect.height(), below=below, margin=_MARGIN, follow=True)
-        # No row is cut in two: what stands above the first whole one is left out.
-        row = max(0, -int(-(at - _MARGIN) // layout.row_height))
-        cut = row * layout.row_height - (at - _MARGIN)
-        if row:
-            rect.setTop(rect.top() + cut)
-            at += cut
-        scroll = at - _MARGIN
+        # No row is cut in two: the first whole one stands at the top, as the text's first does.
+        row = max(0, math.ceil((at - _MARGIN) / layout.row_height))
+        rect.setTop(rect.top() + _MARGIN)
+        scroll = row * layout.row_height
         self._paint_rows(painter, rect, theme, scroll)
-        room = rect.adjusted(0, _MARGIN, 0, -_MARGIN)
         font = self._notice_font
-        paint_strip_notice(painter, room, layout, model.notice, theme, font, scroll + _MARGIN)
+        paint_strip_notice(painter, rect, layout, model.notice, theme, font, scroll)
 
     def _paint_rows(self, painter: QPainter, rect: QRectF, theme: Theme, scroll: float) -> None:
         told = (self._moment.pinned,)

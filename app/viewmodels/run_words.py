@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.viewmodels.document import Document
     from app.viewmodels.readings import Reading
 
-NO_DRAFTER = "no drafter"
+NO_DRAFTER = "none"
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,12 @@ def caption_words(document: Document, panel: str, visible: int, round_index: int
     words = run_words(document, round_index)
     if not words.target:
         return ""
-    pair = f"{words.target} with {words.drafter}"
+    drafter = "out a drafter" if words.drafter == NO_DRAFTER else f" {words.drafter}"
+    pair = f"{words.target} with{drafter}"
     facts = "; ".join((words.settings, *words.facts))
-    shown = f"The first {plural(visible, 'round')} of {len(document.rounds):,}."
+    rounds = len(document.rounds)
+    shown = f"All {rounds:,} rounds." if visible >= rounds > 1 else ""
+    shown = shown or f"The first {plural(visible, 'round')} of {rounds:,}."
     readings: tuple[Reading, ...] = ()
     if panel == "acceptance":
         readings = AcceptanceModel(document, visible).readings
