@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 
 from app.painting.court import court_fonts, least_height, paint_court, readings_across
 from app.painting.notices import paint_line
-from app.painting.pixel_fonts import code_pixels
+from app.painting.pixel_fonts import code_pixels, is_plain
 from app.painting.readings import scaled
 from app.painting.room import Room
 from app.painting.timeline import paint_timeline
@@ -41,7 +41,7 @@ class CourtPanel:
     def __init__(self, moment: Moment, font: QFont) -> None:
         self._moment = moment
         self._model = CourtModel(moment.document, moment.presentation)
-        self._fonts = court_fonts(font, code_pixels(font.pixelSize()))
+        self._fonts = court_fonts(font, code_pixels(font.pixelSize(), plain=is_plain(font)))
 
     def paint(self, painter: QPainter, box: QRectF, theme: Theme) -> None:
         """Paint the case, or as much of it as has room."""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from app.painting.notices import lines_of, paint_lines
 from app.painting.panels import Panels
+from app.painting.pixel_fonts import keeps_text
 from app.painting.readings import scaled
 from app.painting.room import Room
 from app.painting.scene_scale import panel_scale
@@ -50,7 +51,7 @@ def paint_panel_figure(
         Wrapped below the panel; cut with an ellipsis where it would take too much of the height.
     """
     scale *= panel_scale(size)
-    panels = Panels(moment, theme, scale)
+    panels = Panels(moment, theme, scale, plain=keeps_text(painter))
     painter.save()
     painter.fillRect(QRectF(0, 0, *size), QColor(theme.base))
     painter.scale(scale, scale)

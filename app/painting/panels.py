@@ -55,11 +55,15 @@ class Panels:
         What is shown; its presentation, pinned token and `show_drafts` are read at each painting.
     scale
         Pixels of a logical one: 1 is the window's own size, 2 twice as large.
+    plain
+        For files in which text stays text (`pixel_fonts.keeps_text`).
     """
 
-    def __init__(self, moment: Moment, theme: Theme, scale: float = 1.0) -> None:
-        self.moment, self.theme, self.scale = moment, theme, scale
-        self.font = ui_pixels(PIXELS)
+    def __init__(
+        self, moment: Moment, theme: Theme, scale: float = 1.0, *, plain: bool = False
+    ) -> None:
+        self.moment, self.theme, self.scale, self.plain = moment, theme, scale, plain
+        self.font = ui_pixels(PIXELS, plain=plain)
         self._panels: dict[str, _Panel] = {}
 
     def paint(self, painter: QPainter, box: QRectF, name: str, *, card: bool = True) -> None:

@@ -25,14 +25,15 @@ _UNIT_GAP = 3.0
 
 
 def scaled(font: QFont, factor: float, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Return the font at another size, with digits of one width."""
+    """Return the font at another size, with digits of one width unless it says otherwise."""
     out = QFont(font)
     if font.pixelSize() > 0:
         out.setPixelSize(max(1, round(font.pixelSize() * factor)))
     else:
         out.setPointSizeF(font.pointSizeF() * factor)
     out.setWeight(weight)
-    out.setFeature(QFont.Tag("tnum"), 1)
+    if not out.isFeatureSet(QFont.Tag("tnum")):
+        out.setFeature(QFont.Tag("tnum"), 1)
     return out
 
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from app.painting.captions import Caption, caption_height, lines_height, paint_caption
 from app.painting.panels import KEYS, Panels
+from app.painting.pixel_fonts import keeps_text
 from app.painting.room import Room
 from app.painting.scene_frame import (
     header_height,
@@ -73,7 +74,7 @@ class Scene:
 
     def paint(self, painter: QPainter, moment: Moment, caption: Caption | None = None) -> None:
         """Paint a moment over the whole size, from the painter's origin."""
-        panels = self._panels_of(moment)
+        panels = self._panels_of(moment, keeps_text(painter))
         width, height = (edge / self.scale for edge in self.size)
         painter.save()
         painter.fillRect(QRectF(0, 0, *self.size), QColor(self.theme.window))
@@ -95,10 +96,10 @@ class Scene:
         for name, box in places.items():
             panels.paint(painter, _times(box, self.scale), name)
 
-    def _panels_of(self, moment: Moment) -> Panels:
+    def _panels_of(self, moment: Moment, plain: bool) -> Panels:
         panels = self._panels
-        if panels is None or panels.moment is not moment:
-            panels = self._panels = Panels(moment, self.theme, self.scale)
+        if panels is None or panels.moment is not moment or panels.plain is not plain:
+            panels = self._panels = Panels(moment, self.theme, self.scale, plain=plain)
         return panels
 
     def _frame(self, painter: QPainter, room: Room, moment: Moment, panels: Panels) -> None:

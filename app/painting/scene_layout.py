@@ -21,7 +21,7 @@ _SHARES = (58.0, 42.0)  # of the text and of what stands beside it
 _LEAST = {"text": 120.0, "court": 200.0, "timeline": 150.0}
 _LEAST_FIGURES = 200.0  # of any other panel
 _MOST_TIMELINE, _TIMELINE = 190.0, 0.28  # pixels, and share of the height of two panels
-_TEXT_ROOM = 0.42  # of a stack's height goes to the text at least
+_TEXT_ROOM = 0.38  # of a stack's height goes to the text at least
 
 
 def arranged(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF
 
 from app.painting.legend import legend_height, paint_legend
-from app.painting.pixel_fonts import code_pixels, ui_pixels
+from app.painting.pixel_fonts import code_pixels, is_plain, ui_pixels
 from app.painting.readings import scaled
 from app.painting.strip import paint_strip
 from app.painting.strip_arrow import paint_arrow, place_arrow
@@ -43,10 +43,12 @@ class TextPanel:
     def __init__(self, moment: Moment, font: QFont) -> None:
         self._moment = moment
         self._model = StripModel(moment.document, moment.presentation)
-        pixels = font.pixelSize() * TEXT
-        self._notice_font = ui_pixels(pixels * SMALL)
+        pixels, plain = font.pixelSize() * TEXT, is_plain(font)
+        self._notice_font = ui_pixels(pixels * SMALL, plain=plain)
         self._legend_font = scaled(font, 0.92)
-        self.layout = StripLayout(ui_pixels(pixels), code_pixels(pixels * SMALL), 400.0)
+        self.layout = StripLayout(
+            ui_pixels(pixels, plain=plain), code_pixels(pixels * SMALL, plain=plain), 400.0
+        )
 
     def paint(self, painter: QPainter, box: QRectF, theme: Theme) -> None:
         """Paint the text as far as the moment has come."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from app.painting.notices import lines_of, paint_lines
-from app.painting.pixel_fonts import ui_pixels
+from app.painting.pixel_fonts import is_plain, keeps_text, ui_pixels
 from app.painting.scene_scale import scene_scale
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def paint_title_card(
     width, height = size[0] / scale, size[1] / scale
     margin = _MARGIN * min(width, height)
     room = QRectF(margin, margin, width - 2 * margin, height - 2 * margin)
-    blocks = _blocks(card, words, theme, min(room.width(), _WIDEST), room.height())
+    plain = keeps_text(painter)
+    label = ui_pixels(_FACT, plain=plain)
+    blocks = _blocks(card, words, theme, min(room.width(), _WIDEST), room.height(), label)
     needed = sum(block.height for block in blocks) + _BAR[1]
     y = room.top() + max(0.0, (room.height() - needed) / 2.2)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -83,24 +85,23 @@ def paint_title_card(
         y += block.above
         at = QPointF(room.left(), y)
         if block.label:
-            label = ui_pixels(_FACT)
             metrics = QFontMetricsF(block.font)
             painter.setFont(label)
             painter.setPen(QColor(theme.muted))
             painter.drawText(QPointF(at.x(), at.y() + metrics.ascent()), block.label)
-            at.setX(at.x() + _label_width())
+            at.setX(at.x() + _label_width(label))
         y += paint_lines(painter, at, block.lines, block.colour, block.font)
     painter.restore()
 
 
 def _blocks(
-    card: TitleCard, words: RunWords, theme: Theme, width: float, height: float
+    card: TitleCard, words: RunWords, theme: Theme, width: float, height: float, label: QFont
 ) -> list[_Block]:
     """Return what has room, from the top; facts go first, then the prompt and the note."""
-    bold = QFont.Weight.DemiBold
-    titles, notes, facts = ui_pixels(_TITLE, bold), ui_pixels(_NOTE), ui_pixels(_FACT)
-    names = ui_pixels(_NAME, bold)
-    beside = width - _label_width()
+    bold, plain = QFont.Weight.DemiBold, is_plain(label)
+    titles, names = (ui_pixels(size, bold, plain=plain) for size in (_TITLE, _NAME))
+    notes, facts = ui_pixels(_NOTE, plain=plain), label
+    beside = width - _label_width(label)
     made = [
         (card.title, titles, theme.text, 18.0, "", 3),
         (card.note, notes, theme.text, 14.0, "", 5),
@@ -111,8 +112,8 @@ def _blocks(
         (" · ".join(words.facts), facts, theme.muted, 26.0, "", 2),
     ]
     blocks = [
-        _Block(lines_of(text, font, beside if label else width, most), font, colour, above, label)
-        for text, font, colour, above, label, most in made
+        _Block(lines_of(text, font, beside if word else width, most), font, colour, above, word)
+        for text, font, colour, above, word, most in made
         if text
     ]
     while len(blocks) > 1 and sum(block.height for block in blocks) + _BAR[1] > height:
@@ -120,6 +121,6 @@ def _blocks(
     return blocks
 
 
-def _label_width() -> float:
-    metrics = QFontMetricsF(ui_pixels(_FACT))
+def _label_width(label: QFont) -> float:
+    metrics = QFontMetricsF(label)
     return max(metrics.horizontalAdvance(word) for word in ("settings", "drafter")) + 16.0
