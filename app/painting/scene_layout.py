@@ -21,7 +21,7 @@ _SHARES = (58.0, 42.0)  # of the text and of what stands beside it
 _LEAST = {"text": 120.0, "court": 200.0, "timeline": 150.0}
 _LEAST_FIGURES = 200.0  # of any other panel
 _MOST_TIMELINE, _TIMELINE = 190.0, 0.28  # pixels, and share of the height of two panels
-_TEXT_ROOM = 0.38  # of a stack's height goes to the text at least
+_TEXT_ROOM = 0.38  # of a stack's height, the timeline's left out, goes to the text
 
 
 def arranged(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:
@@ -55,8 +55,7 @@ def _column(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:
             boxes["timeline"] = part
         names = [name for name in names if name != "timeline"]
     if "text" in names and len(names) > 1:
-        share = max(_TEXT_ROOM, 1 / len(names))
-        part = room.top(share * (room.box.height() - GAP), gap=GAP)
+        part = room.top(_TEXT_ROOM * (room.box.height() - GAP), gap=GAP)
         if part is not None:
             boxes["text"] = part
         names = [name for name in names if name != "text"]

@@ -109,7 +109,7 @@ def _blocks(
         (words.drafter, names, theme.drafter, 5.0, "drafter", 1),
         (words.settings, facts, theme.text, 5.0, "settings", 2),
         (words.prompt, facts, theme.text, 5.0, "prompt", 3),
-        (" · ".join(words.facts), facts, theme.muted, 26.0, "", 2),
+        ("\N{NO-BREAK SPACE}· ".join(words.facts), facts, theme.muted, 26.0, "", 2),
     ]
     blocks = [
         _Block(lines_of(text, font, beside if word else width, most), font, colour, above, word)
