@@ -7,6 +7,7 @@ are thinned to the lowest and the highest value in each pixel, so their painting
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _TINT = 0.16  # opacity of a band
 _WIDTH = 1.5  # of a curve, pixels
+_JAGGED = 2.0  # way up and down, in widths of the plot
 
 
 @dataclass(frozen=True)
@@ -150,16 +152,24 @@ def _paint_inside(painter: QPainter, axes: Axes, plot: CurvePlot, theme: Theme) 
 
 def _paint_curve(painter: QPainter, axes: Axes, curve: Curve, theme: Theme) -> int:
     at, values = thinned(curve.values, max(1, int(axes.box.width())))
-    style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
     colour = QColor(theme_colour(theme, curve.role))
-    pen = QPen(colour, _WIDTH, style)
+    pen = QPen(colour, _WIDTH)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    # Where a curve goes up and down in each pixel, dashes cannot be told apart, and a stroke of the
+    # whole costs most: its pieces are painted one by one.
+    way = float(np.nansum(np.abs(np.diff(values)))) / axes.top * axes.box.height()
+    jagged = way > _JAGGED * axes.box.width()
+    if curve.dashed and not jagged:
+        pen.setStyle(Qt.PenStyle.DashLine)
     painted = 0
     for start, end in finite_runs(values):
         x, y = axes.x(at[start:end]), axes.y(values[start:end])
         painted += end - start
         if curve.steps and end - start > 1:
             x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+        corners = np.ones(len(y), bool)
+        corners[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
+        x, y = x[corners], y[corners]
         if len(x) == 1:  # a line of one point would be none
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
@@ -167,8 +177,11 @@ def _paint_curve(painter: QPainter, axes: Axes, curve: Curve, theme: Theme) -> i
             continue
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        places = zip(x.tolist(), y.tolist(), strict=True)
-        painter.drawPolyline(QPolygonF([QPointF(*place) for place in places]))
+        places = [QPointF(*place) for place in zip(x.tolist(), y.tolist(), strict=True)]
+        if jagged:
+            painter.drawLines([QLineF(*ends) for ends in pairwise(places)])
+        else:
+            painter.drawPolyline(QPolygonF(places))
     return painted
 
 
