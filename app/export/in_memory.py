@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+from PySide6.QtGui import QImageWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,4 +25,4 @@ def written(write: Callable[[QIODevice], object]) -> bytes:
 
 def packed(image: QImage) -> bytes:
     """Return a picture as PNG; empty if there is no memory for it."""
-    return written(lambda device: image.save(device, b"PNG"))
+    return written(lambda device: QImageWriter(device, QByteArray(b"png")).write(image))

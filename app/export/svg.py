@@ -77,7 +77,8 @@ def _settled(painted: str, figure: Figure, text: SvgText) -> bytes:
     root.attrib.clear()
     root.attrib.update({"width": width, "height": height, "viewBox": f"0 0 {width} {height}"})
     for element in list(root):
-        if element.tag != SVG + "g":
+        kept = element.tag == SVG + "g" or (element.tag == SVG + "defs" and len(element))
+        if not kept:
             root.remove(element)
     for group in root.iter(SVG + "g"):
         _lighten(group)

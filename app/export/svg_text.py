@@ -1,6 +1,6 @@
 """The words of an SVG, which Qt writes with the name of a font: made to look alike anywhere.
 
-Either with the bundled fonts in the file, words staying words, each as wide as it was laid out
+Either with the bundled fonts in the file, words staying words, as wide as they were laid out
 even where another font has to stand in; or as outlines, which need no font at all. Knows the
 elements that Qt writes and the bundled typefaces. Knows no figure.
 """
@@ -8,6 +8,7 @@ elements that Qt writes and the bundled typefaces. Knows no figure.
 from __future__ import annotations
 
 import base64
+import math
 import unicodedata
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -17,10 +18,12 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QGlyphRun,
     QImage,
     QPainter,
     QPainterPath,
     QTextLayout,
+    QTextLine,
     QTextOption,
 )
 
@@ -38,6 +41,9 @@ FAMILIES = {
     False: '"Draftscope Sans", Inter, system-ui, sans-serif',
     True: '"Draftscope Code", "JetBrains Mono", ui-monospace, monospace',
 }
+_LONG = 8  # letters
+_LATIN = 0x24F  # the last letter that the embedded fonts have, nearly
+_PICTURES = ("CBDT", "sbix")  # tables of fonts whose glyphs are pictures
 _FINE = 6  # pixels of a picture for each unit of a glyph that is a picture itself
 
 
@@ -55,19 +61,40 @@ def embed(text: ET.Element) -> None:
     if _is_right_to_left(words):
         text.set("direction", "rtl")
         text.set("text-anchor", "end")  # so that x stays its left edge
-    if len(words) > 1:
+    # Short words keep the width that their font has: the embedded one is narrower by a hair.
+    if len(words) >= _LONG or any(ord(letter) > _LATIN for letter in words):
         text.set("textLength", _number(QFontMetricsF(font).horizontalAdvance(words)))
         text.set("lengthAdjust", "spacingAndGlyphs")
     text.set(SPACE, "preserve")
 
 
 def outlined(text: ET.Element) -> list[ET.Element]:
-    """Return what is seen of words: a path, and a picture where a glyph is one (an emoji)."""
+    """Return what is seen of words: a path, and pictures of glyphs that are some (an emoji)."""
     words, font = text.text or "", font_of(text)
-    at = QPointF(float(text.get("x", "0")), float(text.get("y", "0")))
     layout = QTextLayout(words, font)
-    option = QTextOption(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
+    line = _laid_out(layout, words, font)
+    at = QPointF(float(text.get("x", "0")), float(text.get("y", "0")))
+    shift = at - QPointF(line.naturalTextRect().left(), line.ascent())
+    path = QPainterPath()
+    pictures: list[ET.Element] = []
+    for run in layout.glyphRuns():
+        raw = run.rawFont()
+        if any(raw.fontTable(table).size() for table in _PICTURES):
+            pictures.append(_picture(run, QColor(text.get("fill", "")), shift))
+            continue
+        for glyph, place in zip(run.glyphIndexes(), run.positions(), strict=True):
+            path.addPath(raw.pathForGlyph(glyph).translated(place + shift))
+    data = path_data(path)
+    if not data:
+        return pictures
+    # Letters may overlap, and Qt's group around them would leave holes there.
+    return [ET.Element(SVG + "path", {"d": data, "fill-rule": "nonzero", **_fill(text)}), *pictures]
+
+
+def _laid_out(layout: QTextLayout, words: str, font: QFont) -> QTextLine:
+    """Put words on one line, in the direction in which they are read."""
     right_to_left = _is_right_to_left(words)
+    option = QTextOption(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
     option.setTextDirection(
         Qt.LayoutDirection.RightToLeft if right_to_left else Qt.LayoutDirection.LeftToRight
     )
@@ -75,23 +102,9 @@ def outlined(text: ET.Element) -> list[ET.Element]:
     layout.setTextOption(option)
     layout.beginLayout()
     line = layout.createLine()
-    line.setLineWidth(QFontMetricsF(font).horizontalAdvance(words) + 1.0 if right_to_left else 1e5)
+    line.setLineWidth(QFontMetricsF(font).horizontalAdvance(words) + 1.0)
     layout.endLayout()
-    left = line.naturalTextRect().left()
-    shift = at - QPointF(left, line.ascent())
-    path, drawn = QPainterPath(), False
-    path.setFillRule(Qt.FillRule.WindingFill)
-    for run in layout.glyphRuns():
-        raw = run.rawFont()
-        for glyph, place in zip(run.glyphIndexes(), run.positions(), strict=True):
-            shape = raw.pathForGlyph(glyph)
-            if shape.isEmpty():
-                drawn = drawn or not raw.boundingRect(glyph).isEmpty()
-            path.addPath(shape.translated(place + shift))
-    if drawn:
-        return [_picture(text, words, font, at)]
-    data = path_data(path)
-    return [ET.Element(SVG + "path", {"d": data, **_fill(text)})] if data else []
+    return line
 
 
 def font_of(text: ET.Element) -> QFont:
@@ -120,26 +133,29 @@ def path_data(path: QPainterPath) -> str:
     return "".join(parts)
 
 
-def _picture(text: ET.Element, words: str, font: QFont, at: QPointF) -> ET.Element:
-    """Return words as a picture, for glyphs that have no outline."""
-    metrics = QFontMetricsF(font)
-    width, height = metrics.horizontalAdvance(words) + 2, metrics.height() + 2
-    image = QImage(
-        round(width * _FINE), round(height * _FINE), QImage.Format.Format_ARGB32_Premultiplied
-    )
+def _picture(run: QGlyphRun, colour: QColor, shift: QPointF) -> ET.Element:
+    """Return glyphs as a picture, where a font has no outlines of them."""
+    raw, places = run.rawFont(), run.positions()
+    advances = raw.advancesForGlyphIndexes(run.glyphIndexes())
+    left = min(place.x() for place in places) - 1
+    right = max(place.x() + step.x() for place, step in zip(places, advances, strict=True)) + 1
+    top = places[0].y() - raw.ascent() - 1
+    width, height = right - left, raw.ascent() + raw.descent() + 2
+    image = QImage(math.ceil(width * _FINE), math.ceil(height * _FINE), QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
-    painter.scale(_FINE, _FINE)
-    painter.setFont(font)
-    painter.setPen(QColor(text.get("fill", "")))
-    painter.drawText(QPointF(1, 1 + metrics.ascent()), words)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.scale(image.width() / width, image.height() / height)
+    painter.translate(-left, -top)
+    painter.setPen(colour)
+    painter.drawGlyphRun(QPointF(), run)
     painter.end()
     data = base64.b64encode(packed(image)).decode()
     return ET.Element(
         SVG + "image",
         {
-            "x": _number(at.x() - 1),
-            "y": _number(at.y() - metrics.ascent() - 1),
+            "x": _number(left + shift.x()),
+            "y": _number(top + shift.y()),
             "width": _number(width),
             "height": _number(height),
             XLINK + "href": f"data:image/png;base64,{data}",
