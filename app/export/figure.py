@@ -4,8 +4,9 @@ Knows a source, options and the window's own painting. Knows no file format.
 
 A figure's pixels are 300 to the inch, so a paper's 1400 x 900 are 4.7 x 3 inches (a text's width)
 and a slide's 1920 x 1080 are 6.4 x 3.6. What is smaller than a slide keeps the slide's height of
-letters, nearly, instead of becoming a small slide, so that it can be read on a page: one panel's
-are 6.6 points at 1400 x 900, and 6 in a column (1000 x 650).
+letters, nearly, instead of becoming a small slide, so that it can be read on a page: the words of
+one panel alone have 5.5 to 6 points there, and 5 in a column's 1000 x 650. A whole scene has more
+to say: it is for slides, and for a page's whole width.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 SLIDE = (1920, 1080)
 PAPER = (1400, 900)
 PIXELS_PER_INCH = 300
-_MOST_LARGER = 1.6
-_SHARE = {True: 0.4, False: 0.75}  # of what a size lacks of a slide's, as a power, is made up for
+_MOST_LARGER = 1.5
+_SHARE = {True: 0.4, False: 0.9}  # of what a size lacks of a slide's, as a power, is made up for
 _BELOW = {True: 0.8, False: 0.9}  # letters below a scene, and below a panel, of the panels' own
 _MARGIN = {True: 23.0, False: 16.4}  # beside them, so that they begin below the panels' edge
 

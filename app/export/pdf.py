@@ -6,6 +6,8 @@ the day: that is put right afterwards, so that the same trace gives the same byt
 
 from __future__ import annotations
 
+import math
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -17,9 +19,11 @@ from app.export.figure import PAPER, PIXELS_PER_INCH, figure_of
 from app.export.figure_words import SOFTWARE
 from app.export.in_memory import written
 from app.export.pdf_objects import in_order, number_in, objects_of
+from app.export.pdf_words import typed
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from PySide6.QtCore import QIODevice
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
 _POINTS_PER_INCH = 72
 _MOST_POINTS = 14_400  # of a page's side: PDF allows no more (ISO 32000-1, annex C)
+_BOX = re.compile(rb"/(MediaBox|TrimBox) \[[\d. ]*\]")
 _XMP = """<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
  xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -63,9 +68,9 @@ def write_pdf(source: Source, out: Path, options: Options, progress: Progress) -
         raise DraftscopeError(
             f"A PDF page has at most {most:,} pixels on a side: take a smaller size."
         )
-    data = _painted(figure, QSizeF(*points))
+    data = _painted(figure, QSizeF(*map(math.ceil, points)))
     progress(1, 2, "Writing")
-    out.write_bytes(_settled(data, figure))
+    out.write_bytes(_settled(data, figure, points))
 
 
 def _painted(figure: Figure, points: QSizeF) -> bytes:
@@ -83,7 +88,7 @@ def _painted(figure: Figure, points: QSizeF) -> bytes:
     return written(write)
 
 
-def _settled(data: bytes, figure: Figure) -> bytes:
+def _settled(data: bytes, figure: Figure, points: Sequence[float]) -> bytes:
     """Return a PDF's bytes with our own information and in an order that is always the same."""
     objects, trailer = objects_of(data)
     info, root = number_in(trailer, b"Info"), number_in(trailer, b"Root")
@@ -98,6 +103,10 @@ def _settled(data: bytes, figure: Figure) -> bytes:
         entries["CreationDate"] = entries["ModDate"] = f"({recorded:D:%Y%m%d%H%M%SZ})".encode()
     said = b"\n".join(b"/%s %s" % (key.encode(), value) for key, value in entries.items())
     objects[info] = b"<<\n%s\n>>" % said
+    width, height = points
+    top = math.ceil(height)  # Qt's pages are whole points, from whose upper left corner it paints
+    box = b"/\\1 [0 %.2f %.2f %d]" % (top - height, width, top)
+    objects = {number: typed(_BOX.sub(box, body)) for number, body in objects.items()}
     return in_order(objects, (root, info))
 
 
