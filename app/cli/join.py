@@ -24,7 +24,7 @@ def join(options: argparse.Namespace) -> int:
     if len(traces) < 2:
         raise DraftscopeError("Name two sessions or more, and then the file to write.")
     for trace in traces:
-        if out.exists() and out.samefile(trace):
+        if out.exists() and trace.exists() and out.samefile(trace):
             raise DraftscopeError(f"{out.name} is one of the sessions: choose another name.")
     runs: dict[str, str] = {}
     lines = _lines(traces, runs)

@@ -33,11 +33,11 @@ def test_markers_are_appended_changed_and_taken_away(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = trace.read_bytes()
-    told = mark(trace, capsys, "--at", "3:verify:1", "--title", "Here", "--note", "Look.")
+    told = mark(trace, capsys, "--at", "2:verify:1", "--title", "Here", "--note", "Look.")
     marker = told["markers"][0]  # type: ignore[index]
     assert (marker["id"], marker["round"], marker["phase"], marker["slot"]) == (
         "m1",
-        2,
+        1,
         "verify",
         0,
     )
