@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.export.figure_below import paint_below
 from app.export.figure_words import (
     ALL,
     figure_caption,
@@ -27,10 +26,7 @@ from app.export.figure_words import (
 )
 from app.export.moments import parse_moment
 from app.export.painter import ready
-from app.painting.captions import Caption
 from app.painting.moment import Moment
-from app.painting.panel_figure import paint_panel_figure
-from app.painting.scene import Scene
 from app.painting.scene_scale import panel_scale, scene_scale
 from app.theme import THEMES
 
@@ -126,6 +122,11 @@ def _painting(
     title: str,
 ) -> Callable[[QPainter], None]:
     """Return what paints the figure: the words below it, then the picture in the room left."""
+    from app.painting.below import paint_below
+    from app.painting.captions import Caption
+    from app.painting.panel_figure import paint_panel_figure
+    from app.painting.scene import Scene
+
     panel, theme = options.panel, THEMES[options.theme]
     whole = panel == ALL
     ground = theme.window if whole else theme.base

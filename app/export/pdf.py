@@ -12,12 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from PySide6.QtCore import QByteArray, QMarginsF, QSizeF
-from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
-
 from app.export.figure import PAPER, PIXELS_PER_INCH, figure_of
 from app.export.figure_words import SOFTWARE
-from app.export.in_memory import written
 from app.export.pdf_objects import in_order, number_in, objects_of
 from app.export.pdf_words import typed
 from engine.errors import DraftscopeError
@@ -25,8 +21,6 @@ from engine.errors import DraftscopeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from PySide6.QtCore import QIODevice
 
     from app.export.figure import Figure
     from app.export.options import Options, Progress
@@ -60,6 +54,8 @@ def write_pdf(source: Source, out: Path, options: Options, progress: Progress) -
     OSError
         If it cannot be written.
     """
+    from app.painting.devices import pdf_of
+
     progress(0, 2, "Painting")
     figure = figure_of(source, options, PAPER)
     points = [edge * _POINTS_PER_INCH / PIXELS_PER_INCH for edge in figure.size]
@@ -68,24 +64,10 @@ def write_pdf(source: Source, out: Path, options: Options, progress: Progress) -
         raise DraftscopeError(
             f"A PDF page has at most {most:,} pixels on a side: take a smaller size."
         )
-    data = _painted(figure, QSizeF(*map(math.ceil, points)))
+    page = (math.ceil(points[0]), math.ceil(points[1]))
+    data = pdf_of(page, figure.paint, PIXELS_PER_INCH, _xmp(figure))
     progress(1, 2, "Writing")
     out.write_bytes(_settled(data, figure, points))
-
-
-def _painted(figure: Figure, points: QSizeF) -> bytes:
-    def write(device: QIODevice) -> None:
-        writer = QPdfWriter(device)
-        exactly = QPageSize.SizeMatchPolicy.ExactMatch
-        writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", exactly))
-        writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-        writer.setResolution(PIXELS_PER_INCH)
-        writer.setDocumentXmpMetadata(QByteArray(_xmp(figure).encode()))
-        painter = QPainter(writer)
-        figure.paint(painter)
-        painter.end()
-
-    return written(write)
 
 
 def _settled(data: bytes, figure: Figure, points: Sequence[float]) -> bytes:

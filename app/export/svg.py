@@ -9,20 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from PySide6.QtCore import QRect, QSize
-from PySide6.QtGui import QPainter
-from PySide6.QtSvg import QSvgGenerator
-
 from app.export.figure import SLIDE, figure_of
 from app.export.figure_words import SOFTWARE, sayable
-from app.export.in_memory import written
 from app.export.styles import font_faces
-from app.export.svg_text import FAMILIES, SVG, embed, outlined
+from app.export.svg_text import FAMILIES, SVG, embed, outlines
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from PySide6.QtCore import QIODevice
 
     from app.export.figure import Figure
     from app.export.options import Options, Progress, SvgText
@@ -51,23 +44,12 @@ def write_svg(source: Source, out: Path, options: Options, progress: Progress) -
         If it cannot be written.
     """
     progress(0, 2, "Painting")
+    from app.painting.devices import svg_of
+
     figure = figure_of(source, options, SLIDE)
-    painted = _painted(figure)
+    painted = sayable(svg_of(figure.size, figure.paint))
     progress(1, 2, "Writing")
     out.write_bytes(_settled(painted, figure, options.svg_text))
-
-
-def _painted(figure: Figure) -> str:
-    def write(device: QIODevice) -> None:
-        generator = QSvgGenerator()
-        generator.setOutputDevice(device)
-        generator.setSize(QSize(*figure.size))
-        generator.setViewBox(QRect(0, 0, *figure.size))
-        painter = QPainter(generator)
-        figure.paint(painter)
-        painter.end()
-
-    return sayable(written(write).decode("utf-8", "replace"))
 
 
 def _settled(painted: str, figure: Figure, text: SvgText) -> bytes:
@@ -121,7 +103,7 @@ def _say(group: ET.Element, text: SvgText) -> None:
         if element.tag != SVG + "text":
             found.append(element)
         elif text == "outlines":
-            found += outlined(element)
+            found += outlines(element)
         elif (element.text or "").strip():
             embed(element)
             found.append(element)
@@ -147,7 +129,7 @@ def _metadata(figure: Figure) -> ET.Element:
 
 
 def _style() -> str:
-    return "\n".join([*font_faces(), _STYLE.format(sans=FAMILIES[False], code=FAMILIES[True])])
+    return "\n".join([*font_faces(), _STYLE.format(**FAMILIES)])
 
 
 def _element(name: str, text: str) -> ET.Element:

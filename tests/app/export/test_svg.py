@@ -14,7 +14,8 @@ from lxml import etree
 from PIL import Image
 from PySide6.QtGui import QPainterPath
 
-from app.export.svg_text import SVG, outlined, path_data
+from app.export.svg_text import SVG, outlines
+from app.painting.outlines import path_data
 from tests.app.export.sources import hostile, made, saved
 from tests.traces import make_trace
 
@@ -113,7 +114,7 @@ def test_outlines_stand_where_the_words_stood(qapp, words):
         {"font-family": "Inter", "font-size": "20", "x": "100", "y": "50", "fill": "#123456"},
     )
     text.text = words
-    (path,) = outlined(text)
+    (path,) = outlines(text)
     numbers = [float(one) for one in re.findall(r"-?[\d.]+", path.get("d", ""))]
     across, down = numbers[::2], numbers[1::2]
     assert 97 < min(across) < 106
