@@ -142,7 +142,8 @@ def _painting(
     ]
 
     def paint(painter: QPainter) -> None:
-        scale = own * larger * _BELOW[whole]
+        # Letters asked to be larger are the picture's: the words below it would take its room.
+        scale = own * larger * _BELOW[whole] / math.sqrt(max(1.0, options.font_scale))
         taken = paint_below(painter, size, below, theme, ground, scale, _MARGIN[whole])
         left = (size[0], size[1] - taken)
         if whole:
