@@ -143,8 +143,9 @@ def _painting(
 
     def paint(painter: QPainter) -> None:
         # Letters asked to be larger are the picture's: the words below it would take its room.
-        scale = own * larger * _BELOW[whole] / math.sqrt(max(1.0, options.font_scale))
-        taken = paint_below(painter, size, below, theme, ground, scale, _MARGIN[whole])
+        less = math.sqrt(max(1.0, options.font_scale))
+        scale, margin = own * larger * _BELOW[whole] / less, _MARGIN[whole] * less
+        taken = paint_below(painter, size, below, theme, ground, scale, margin)
         left = (size[0], size[1] - taken)
         if whole:
             Scene(theme, left, larger, title=title).paint(painter, moment, told)
