@@ -23,7 +23,10 @@ from app.viewmodels.logit_bias import LARGEST
 from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "mark", "check", "bench")
+COMMANDS = (
+    *("run", "models", "drafters", "warm-up", "train"),
+    *("export", "mark", "schema", "check", "bench"),
+)
 
 _WINDOW_EPILOG = """\
 commands:
@@ -34,6 +37,7 @@ commands:
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
+  draftscope schema    print what a line of a session may hold
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -67,6 +71,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_train(commands.add_parser("train", help="make a drafter for a target"))
     add_export(commands.add_parser("export", help="make something to take along from a session"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
+    _add_schema(commands.add_parser("schema", help="print what a line of a session may hold"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser
@@ -227,6 +232,13 @@ def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--again", action="store_true", help="build even if it was built before")
     parser.add_argument("--json", action="store_true", help="the record as JSON")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print the JSON Schema (draft 2020-12) of one line of a saved session, for programs that "
+        "read sessions. Kinds and fields that it does not name may come without a new version."
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
