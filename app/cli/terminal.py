@@ -14,10 +14,13 @@ from engine.trace.events import Fate, Round
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from engine.trace.events import DraftedToken
+
 # Select Graphic Rendition. The mark (4 underline, 9 strike, 7 reverse, 1;3 bold italic, 2 faint)
 # tells fates apart without the colour.
 _STYLES: Mapping[str, str] = {
     "prompt": "2",
+    "pending": "3;33",
     "accepted": "4;32",
     "rejected": "9;31",
     "discarded": "2;9",
@@ -38,9 +41,41 @@ def shows_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def styled(fate: str, text: str) -> str:
+    """Return text in a fate's colour and mark.
+
+    Each line is styled by itself, so that no mark runs to the terminal's edge.
+
+    Parameters
+    ----------
+    fate
+        A fate, a closing token's kind, "prompt" or "pending".
+    """
+    code = _STYLES[fate]
+    if not code:
+        return text
+    return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else "" for line in text.split("\n"))
+
+
+def legend(*, drafts: bool) -> str:
+    """Return the names of what may become of a token, each in its own style.
+
+    Parameters
+    ----------
+    drafts
+        Tokens that do not stay are shown, too.
+    """
+    return "  ".join(styled(name, name) for name in (*_EMITTED, *(_DRAFTS if drafts else ())))
+
+
 def harmless(text: str) -> str:
     """Return the text with its control characters made visible."""
     return _CONTROLS.sub(_picture, text)
+
+
+def on_one_line(piece: bytes) -> str:
+    """Return the bytes of a token that is not in the text, without a line break."""
+    return harmless(piece.decode("utf-8", "replace").replace("\n", "⏎"))
 
 
 class TokenPrinter:
@@ -65,9 +100,8 @@ class TokenPrinter:
         """Write the legend and the prompt; nothing where no styles are shown."""
         if not self._styled:
             return
-        names = (*_EMITTED, *(_DRAFTS if self._show_drafts else ()))
-        legend = "  ".join(self._style(name, name) for name in names)
-        self._stream.write(f"{legend}\n\n{self._style('prompt', harmless(prompt))}\n\n")
+        names = legend(drafts=self._show_drafts)
+        self._stream.write(f"{names}\n\n{self._style('prompt', harmless(prompt))}\n\n")
         self._stream.flush()
 
     def round(self, one: Round) -> None:
@@ -97,19 +131,13 @@ class TokenPrinter:
     def _token(self, fate: str, text: str) -> str:
         return self._style(fate, harmless(text)) if self._terminal else text
 
-    def _draft(self, token: object) -> str:
-        fate = getattr(token, "fate", Fate.ACCEPTED)
-        if fate is Fate.ACCEPTED:
+    def _draft(self, token: DraftedToken) -> str:
+        if token.fate is Fate.ACCEPTED:
             return ""
-        text = getattr(token, "piece", b"").decode("utf-8", "replace")
-        return self._style(fate.value, harmless(text.replace("\n", "⏎")))
+        return self._style(token.fate.value, on_one_line(token.piece))
 
     def _style(self, fate: str, text: str) -> str:
-        """Style each line by itself, so that no mark runs to the terminal's edge."""
-        code = _STYLES[fate]
-        if not self._styled or not code:
-            return text
-        return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else "" for line in text.split("\n"))
+        return styled(fate, text) if self._styled else text
 
 
 def _picture(control: re.Match[str]) -> str:
