@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from app.cli.terminal import harmless, legend, on_one_line, styled
 from app.export.about import about, run_title
 from app.export.figures import readings
 from app.export.words import round_words
 from app.viewmodels.presentation import CLOSING_S, PENDING_S, REST_S, VERDICT_S
+from app.viewmodels.terminal_marks import harmless, legend, on_one_line, styled
 from engine.errors import DraftscopeError
 from engine.trace.events import Fate
 from engine.trace.markers import PHASES as _PHASES
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.export.options import Options, Progress
     from app.export.source import Source
     from app.viewmodels.document import Document
-    from engine.trace.events import Round
+    from engine.trace.events import DraftedToken, Round
     from engine.trace.markers import Marker
 
 SIZE = 100, 30  # columns and rows
@@ -123,7 +123,7 @@ class _Recording:
         prompt = self._source.started.prompt
         said = [legend(drafts=self._drafts), ""]
         if prompt:
-            said += [styled("prompt", harmless(prompt)), ""]
+            said += [styled("prompt", harmless(prompt).expandtabs(_TAB)), ""]
         region = f"\x1b[2J\x1b[1;{self._rows - _BELOW}r\x1b[H"
         return region + _lines("\n".join([*said, ""])) + self._below("", "")
 
@@ -134,7 +134,7 @@ class _Recording:
         shown: list[str] = []
         for token in one.drafted:
             self._pass(PENDING_S)
-            shown.append(styled("pending", on_one_line(token.piece)))
+            shown.append(styled("pending", _alone(token)))
             yield self._out(self._below(title, "".join(shown)))
         if one.drafted:
             yield from self._marks(markers, ("draft",))
@@ -154,7 +154,7 @@ class _Recording:
             first = slot
             while slot == first or (slot < len(one.drafted) and _untested(one, slot)):
                 token = one.drafted[slot]
-                plain = on_one_line(token.piece)
+                plain = _alone(token)
                 shown[slot] = styled(str(token.fate), plain)
                 if token.fate is Fate.ACCEPTED:
                     text += self._written("accepted", one.texts[slot])
@@ -192,7 +192,7 @@ class _Recording:
         figures = [one.spoken for one in readings(document.figures_at(len(document.rounds)))]
         kept = ("target", "drafter", "settings", "seed", "machine", "recorded", "end")
         facts = [f"{name}: {said[name]}" for name in kept if name in said]
-        told = "\n".join(["", *map(harmless, figures), "", *map(harmless, facts), ""])
+        told = harmless("\n".join(["", *figures, "", *facts, ""])).expandtabs(_TAB)
         below = self._below("", "")
         return text + ("\r\n" if self._column else "") + below + _lines(told) + _ALL
 
@@ -214,6 +214,11 @@ class _Recording:
 
     def _out(self, text: str) -> Line:
         return self._now, "o", text
+
+
+def _alone(token: DraftedToken) -> str:
+    """Return a drafted token on one line, its tabs visible: no text stands before it."""
+    return on_one_line(token.piece).replace("\t", "⇥")
 
 
 def _untested(one: Round, slot: int) -> bool:

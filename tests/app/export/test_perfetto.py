@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.export.perfetto import microseconds
-from app.viewmodels.document import Document
 from engine.trace.events import Probe, Round
 from engine.trace.statistics import statistics
 from tests.app.export.trials import exported, hostile, marked, several, write
@@ -160,21 +159,3 @@ def test_nothing_measured_gives_no_counter_and_no_nan(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [0, 1, 999, 1000, 1001, 123_456_789_012])
 def test_microseconds_are_exact(value: int) -> None:
     assert Decimal(bytes(microseconds(value)).decode()) * 1000 == value
-
-
-def test_long_run_is_written_without_holding_its_rounds(tmp_path: Path) -> None:
-    trace = write(tmp_path / "run.jsonl", make_trace(rounds=3000, top_n=0, baseline=False))
-    held: list[int] = []
-    from app.export.options import Options
-    from app.export.perfetto import write_perfetto
-    from app.export.source import open_source
-
-    source = open_source(trace)
-    document: Document = source.document
-
-    def progress(done: int, total: int, what: str) -> None:
-        held.append(document.rounds.held)
-
-    write_perfetto(source, tmp_path / "out.json", Options(), progress)
-    assert len(held) > 3
-    assert max(held) < 600

@@ -10,7 +10,7 @@ from app.export.exporting import export
 from app.export.formats import format_named
 from app.export.options import Options
 from engine.trace import codec
-from engine.trace.events import RunStarted, TokenPiece
+from engine.trace.events import RunStarted, SettingsChanged, TokenPiece
 from engine.trace.markers import Marker, SessionNote
 from tests.traces import make_trace
 
@@ -103,7 +103,16 @@ def secret(events: Sequence[Event]) -> list[Event]:
         machine=SECRET_MACHINE,
         target=msgspec.structs.replace(started.target, device=SECRET_DEVICE),
     )
-    return [changed, *events[1:]]
+    drafter = started.drafter and msgspec.structs.replace(started.drafter, device=SECRET_DEVICE)
+    return [
+        changed,
+        *(
+            msgspec.structs.replace(event, drafter=drafter)
+            if isinstance(event, SettingsChanged)
+            else event
+            for event in events[1:]
+        ),
+    ]
 
 
 def exported(trace: Path, out: Path, name: str, options: Options | None = None) -> bytes:
