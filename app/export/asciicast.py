@@ -9,7 +9,6 @@ the last column is known to no two of them alike.
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,9 @@ import msgspec
 
 from app.export.about import about, run_title
 from app.export.figures import readings
+from app.export.provenance import LEFT_OUT
+from app.export.terminal_flow import Flow
+from app.export.withholding import PROMPT
 from app.export.words import round_words
 from app.viewmodels.presentation import CLOSING_S, PENDING_S, REST_S, VERDICT_S
 from app.viewmodels.terminal_marks import harmless, legend, on_one_line, styled
@@ -40,11 +42,11 @@ _MOST = 500, 200
 _BELOW = 2  # rows under the text
 _EVERY = 512  # rounds between two words of progress
 _END_S = 3.0  # the figures stand before a player begins anew
+_TOLD = ("target", "drafter", "settings", "seed", "machine", "recorded", "end")
 _UNTESTED = (Fate.DISCARDED, Fate.CUT)
 _SAVE, _BACK = "\x1b7", "\x1b8"
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ALL = f"{_SAVE}\x1b[r{_BACK}"  # who plays it in a terminal gets the whole of it back
-_TAB = 8
 
 Line = tuple[float, str, str]  # seconds, "o" or "m", what
 
@@ -100,9 +102,9 @@ class _Recording:
         self._document: Document = source.document
         self._speed = options.speed
         self._drafts = options.drafts
-        self._columns, self._rows = size
+        self._rows = size[1]
         self._now = 0.0
-        self._column = 0  # of the text's cursor
+        self._flow = Flow(size[0])
 
     def lines(self, progress: Progress) -> Iterator[Line]:
         markers: dict[int, list[Marker]] = {}
@@ -120,10 +122,12 @@ class _Recording:
         yield self._out("")
 
     def _beginning(self) -> str:
-        prompt = self._source.started.prompt
+        started = self._source.started
+        prompt = f"(prompt: {LEFT_OUT})" if PROMPT in started.withheld else started.prompt
         said = [legend(drafts=self._drafts), ""]
         if prompt:
-            said += [styled("prompt", harmless(prompt).expandtabs(_TAB)), ""]
+            said += [styled("prompt", self._flow.text(harmless(prompt))), ""]
+        self._flow.begin_line()
         region = f"\x1b[2J\x1b[1;{self._rows - _BELOW}r\x1b[H"
         return region + _lines("\n".join([*said, ""])) + self._below("", "")
 
@@ -168,20 +172,8 @@ class _Recording:
         return self._written(str(one.closing.kind), one.texts[-1])
 
     def _written(self, fate: str, text: str) -> str:
-        """Return what is appended to the text, its lines ended before they are full."""
-        out: list[str] = []
-        for character in harmless(text):
-            if character == "\n":
-                self._column = 0
-                out.append(character)
-                continue
-            width = _width(character, self._column)
-            if self._column + width >= self._columns:
-                out.append("\n")
-                self._column, width = 0, _width(character, 0)
-            self._column += width
-            out.append(" " * width if character == "\t" else character)
-        return _lines(styled(fate, "".join(out)))
+        """Return what is appended to the text."""
+        return _lines(styled(fate, self._flow.text(harmless(text))))
 
     def _ending(self) -> str:
         """Return the rest of the text, then the figures and where they come from."""
@@ -190,11 +182,10 @@ class _Recording:
         text = self._written("plain", tail)
         said = about(self._source, document)
         figures = [one.spoken for one in readings(document.figures_at(len(document.rounds)))]
-        kept = ("target", "drafter", "settings", "seed", "machine", "recorded", "end")
-        facts = [f"{name}: {said[name]}" for name in kept if name in said]
-        told = harmless("\n".join(["", *figures, "", *facts, ""])).expandtabs(_TAB)
-        below = self._below("", "")
-        return text + ("\r\n" if self._column else "") + below + _lines(told) + _ALL
+        facts = [f"{name}: {text}" for name, text in said.items() if _is_told(name)]
+        begin = "\n\n" if self._flow.column else "\n"
+        told = self._flow.text(harmless(begin + "\n".join([*figures, "", *facts, ""])))
+        return text + self._below("", "") + _lines(told) + _ALL
 
     def _below(self, title: str, draft: str) -> str:
         """Return what rewrites the two lines below the text; the text's own cursor stays."""
@@ -225,13 +216,9 @@ def _untested(one: Round, slot: int) -> bool:
     return one.drafted[slot].fate in _UNTESTED
 
 
-def _width(character: str, column: int) -> int:
-    """Return the columns that a character takes; rather too many than too few."""
-    if character == "\t":
-        return _TAB - column % _TAB
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WFA" else 1
+def _is_told(name: str) -> bool:
+    """Whether a fact is written at the end; all of them stand in the header."""
+    return name.startswith("notice") or name in _TOLD
 
 
 def _lines(text: str) -> str:

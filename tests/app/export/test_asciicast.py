@@ -139,12 +139,13 @@ def test_draft_is_pending_then_judged_then_gone(tmp_path: Path) -> None:
     assert drafts[-1] == "", "the figures stand alone"
 
 
-@pytest.mark.parametrize("size", [(20, 8), (41, 12), (100, 30)])
+@pytest.mark.parametrize("size", [(20, 8), (21, 9), (41, 12), (100, 30)])
 @pytest.mark.parametrize("drafts", [True, False])
+@pytest.mark.parametrize("seed", [10, 12])
 def test_no_character_is_lost_where_lines_end_and_scroll(
-    tmp_path: Path, size: tuple[int, int], drafts: bool
+    tmp_path: Path, size: tuple[int, int], drafts: bool, seed: int
 ) -> None:
-    events = make_trace(rounds=40, temperature=1.0, seed=9)
+    events = make_trace(rounds=40, temperature=1.0, seed=seed)
     recording = cast(tmp_path, events, size=size, drafts=drafts)
     terminal = recording.play()
     shown = "".join([*terminal.gone, *terminal.screen()]).replace(" ", "")
