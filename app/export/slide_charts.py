@@ -34,6 +34,7 @@ _KINDS = {
 
 
 PROBABILITY = '[=0]0;[<0.0005]"<0.001";0.000'
+_NUMBER = 3.3  # width of a number over its size
 _SLIVER = 0.07  # of a stacked bar: too narrow for its number
 
 
@@ -104,7 +105,7 @@ def add_chart(page: Page, box: Box, picture: Picture, name: str, alt: str) -> An
     )
     frame.name = name
     describe(frame, alt)
-    _style(page, frame.chart, picture)
+    _style(page, box, frame.chart, picture)
     return frame
 
 
@@ -114,13 +115,22 @@ def _harmless(name: str) -> str:
     return f"“{shown}”" if shown[:1] in tuple("=+-@{") else shown
 
 
-def _style(page: Page, chart: Any, picture: Picture) -> None:
-    theme, size = page.theme, max(LEAST, picture.size * min(page.deck.scale, 1.4))
+def letters(page: Page, box: Box, picture: Picture) -> float:
+    """Return the size of a chart's words, points: numbers above columns do not touch."""
+    size = picture.size * min(page.deck.scale, 1.4)
+    if picture.kind == "columns":
+        slot = box.width / len(picture.categories) / len(picture.series)
+        size = min(size, slot / _NUMBER)
+    return max(LEAST, size)
+
+
+def _style(page: Page, box: Box, chart: Any, picture: Picture) -> None:
+    theme, size = page.theme, letters(page, box, picture)
     chart.font.size, chart.font.name = Pt(size), FACE
     chart.font.color.rgb = rgb(theme.text)
     chart.has_title = bool(picture.titled)
     if picture.titled:
-        _title(chart, picture.titled, size + 2)
+        _title(chart, picture.titled, 14.0 * max(1.0, min(page.deck.scale, 1.4)))
     chart.has_legend = not (picture.bare or picture.inside) and len(picture.series) > 1
     if chart.has_legend:
         chart.legend.position = XL_LEGEND_POSITION.TOP

@@ -5,7 +5,7 @@ Knows a case as `app.viewmodels.court` describes it. Computes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pptx.enum.shapes import MSO_SHAPE
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 TRACK_HEIGHT = 62.0
 _LABEL_LETTERS = 14
 _MOST_ROWS = 8
-_BAR = 14.0  # height of a bar with its number, points
+_SEEN = 0.0005  # mass that a bar can show
+_BAR = 12.0  # height of a bar with its number, points
 _CHART_FRAME = 34.0  # what the legend takes
 _AIR = 1.3  # of the axis over the longest bar: its number stands beside it
 
@@ -47,8 +48,10 @@ def case_at(document: Document, moment: Moment) -> Case | None:
 
 def law_chart(page: Page, box: Box, case: Case) -> None:
     """Add the laws of a case as bars side by side, as many as fit; it must have some."""
-    room = (box.height - _CHART_FRAME) / (_BAR * len(_laws(case.bars)) + 6.0)
-    rows = case.rows(max(3, min(_MOST_ROWS, int(room))))
+    bar = _BAR * max(1.0, min(page.deck.scale, 1.4))
+    room = (box.height - _CHART_FRAME) / (bar * len(_laws(case.bars)) + 6.0)
+    seen = sum(bool(bar.role) or _is_seen(bar) for bar in case.bars)
+    rows = case.rows(max(3, min(_MOST_ROWS, int(room), seen)))
     theme = page.theme
     laws = (
         ("p_target", theme.target, tuple(bar.p_target for bar in rows)),
@@ -89,7 +92,7 @@ def track(page: Page, box: Box, case: Case) -> None:
         label = f"the draw from {law}"
     with page.group("Test" if tested else "Draw", f"A line from 0 to 1. {spoken}; {label}."):
         if tested:
-            _sides(page, bar, threshold)
+            _sides(page, bar, threshold, u)
         else:
             page.shape(bar, Look(fill=theme.raised, outline=theme.border), "Line from 0 to 1")
         at = bar.left + bar.width * u
@@ -102,7 +105,7 @@ def track(page: Page, box: Box, case: Case) -> None:
         _centred(page, under, label, split, theme.text)
 
 
-def _sides(page: Page, bar: Box, threshold: float) -> None:
+def _sides(page: Page, bar: Box, threshold: float, u: float) -> None:
     split = bar.width * threshold
     for fate, name, left, width in (
         ("accepted", "kept", bar.left, split),
@@ -112,11 +115,14 @@ def _sides(page: Page, bar: Box, threshold: float) -> None:
             continue
         style = page.theme.fates[fate]
         place = Box(left, bar.top, width, bar.height)
-        look = Look(fill=style.fill, outline=style.colour, anchor="ctr")
+        look = Look(fill=style.fill, outline=style.colour, anchor="ctr", pad=3.0)
+        far: Literal["left", "right"] = (
+            "left" if bar.left + bar.width * u > left + width / 2 else "right"
+        )
         if width < 70:
             page.shape(place, look, f"Where u is {name}")
         else:
-            line = words(name, 11.0, style.colour, align="centre")
+            line = words(f" {name} ", 10.0, style.colour, align=far)
             page.text(place, [line], look, name=f"Where u is {name}", scale=False, keep=True)
 
 
@@ -189,6 +195,10 @@ def _laws(bars: Sequence[Bar]) -> list[str]:
     first = bars[0]
     found = {"p_target": first.p_target, "q_draft": first.q_draft, "residual": first.residual}
     return [name for name, value in found.items() if value is not None]
+
+
+def _is_seen(bar: Bar) -> bool:
+    return any((mass or 0.0) >= _SEEN for mass in (bar.p_target, bar.q_draft, bar.residual))
 
 
 def _label(bar: Bar) -> str:

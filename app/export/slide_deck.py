@@ -206,9 +206,7 @@ class Page:
         return shape
 
     def _draw(self, shape: Any, look: Look) -> None:
-        style = shape._element.find("{*}style")
-        if style is not None:  # the theme's effects: a shadow that nobody asked for
-            shape._element.remove(style)
+        _without_effects(shape)
         if look.fill:
             shape.fill.solid()
             shape.fill.fore_color.rgb = rgb(look.fill)
@@ -232,6 +230,7 @@ class Page:
         connector.line.color.rgb = rgb(colour)
         connector.line.width = Pt(weight)
         connector.name = "Line"
+        _without_effects(connector)
 
     def group(self, name: str, alt: str) -> Grouped:
         """Put what is added inside `with` into one group, described in a sentence."""
@@ -255,6 +254,13 @@ class Grouped:
 
     def __exit__(self, *_: object) -> None:
         self._page._into = None
+
+
+def _without_effects(shape: Any) -> None:
+    """Take the theme's effects off a shape: a shadow that nobody asked for."""
+    style = shape._element.find("{*}style")
+    if style is not None:
+        shape._element.remove(style)
 
 
 def rgb(colour: str) -> RGBColor:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.viewmodels.presentation import Presentation
 
 MOST_CHIPS = 600  # looked at, however many there are
+_SIZES = (22.0, 20.0, 18.0, 16.0)  # of the text, points
 _LEGEND = ("accepted", "rejected", "discarded", "cut", "correction", "bonus", "plain", "pending")
 
 
@@ -83,25 +84,27 @@ def paragraphs_of(chips: Iterable[Chip], size: float, *, begun: bool) -> list[Pa
     return [Paragraph(tuple(row) or (Run(" ", size, code=True),)) for row in rows]
 
 
-def text_so_far(
-    page: Page, box: Box, chips: Sequence[Chip], *, size: float = 16.0, alt: str = ""
-) -> tuple[str, ...]:
-    """Add the end of the text, as much as fits, and return the fates that are in it."""
+def text_so_far(page: Page, box: Box, chips: Sequence[Chip], *, alt: str = "") -> tuple[str, ...]:
+    """Add the end of the text, as much as fits, and return the fates that are in it.
+
+    A short text is larger.
+    """
     theme = page.theme
     look = Look(fill=theme.base, outline=theme.border, pad=12.0, rounded=True)
     width, room = box.width - 2 * look.pad, box.height - 2 * look.pad
     last = chips[-MOST_CHIPS:]
 
-    def made(count: int) -> list[Paragraph]:
+    def made(count: int, size: float) -> list[Paragraph]:
         begun = count < len(last) or len(last) == MOST_CHIPS
         return paragraphs_of(last[len(last) - count :], size, begun=begun)
 
-    def fits(count: int) -> bool:
-        sized = (scaled(one, page.deck.scale) for one in made(count))
+    def fits(count: int, size: float) -> bool:
+        sized = (scaled(one, page.deck.scale) for one in made(count, size))
         return height(sized, width) <= room
 
-    count = max(1, largest(fits, len(last))) if last else 0
-    page.text(box, made(count) if last else [], look, name="Text so far", alt=alt)
+    size = next((one for one in _SIZES if fits(len(last), one)), _SIZES[-1])
+    count = max(1, largest(lambda n: fits(n, size), len(last))) if last else 0
+    page.text(box, made(count, size) if last else [], look, name="Text so far", alt=alt)
     return tuple(dict.fromkeys(chip.fate for chip in last[len(last) - count :]))
 
 

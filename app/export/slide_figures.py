@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.export.slide_charts import Picture, Series, add_chart
 from app.export.slide_court import reading_line
 from app.export.slide_deck import CONTENT, Box, Look
-from app.export.slide_text import Paragraph, Run, clean, words
+from app.export.slide_text import Paragraph, Run, clean, scaled, words
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.readings import number, percent, plural
 from app.viewmodels.throughput import ThroughputModel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.viewmodels.readings import Reading
     from engine.trace.figures import Figures
 
-_TILE = 84.0
+_TILE = 94.0
 _GAP = 12.0
 _MOST_BARS = 12  # of a chart: labels stay readable
 
@@ -40,19 +40,26 @@ def tiles(page: Page, readings: Sequence[Reading], top: float) -> float:
     theme = page.theme
     width = (CONTENT.width - _GAP * (len(readings) - 1)) / len(readings)
     look = Look(fill=theme.raised, outline=theme.border, rounded=True, pad=9.0, anchor="ctr")
+    larger = min(max(page.deck.scale, 1.0), 1.25)  # all alike
     for at, reading in enumerate(readings):
+        unit = reading.unit and reading.known
         value = (
             Run(clean(reading.text), 26.0, bold=True),
-            Run(f" {clean(reading.unit)}" if reading.unit else "", 14.0, theme.muted),
+            Run(
+                f" {clean(reading.unit)}" if unit else "",
+                14.0,
+                theme.muted,
+            ),
         )
         lines = [
             Paragraph((Run(clean(reading.name), 14.0, theme.muted),)),
             Paragraph(value),
             words(f"{reading.how}: {reading.detail}", 11.0, theme.muted),
         ]
-        box = Box(CONTENT.left + at * (width + _GAP), top, width, _TILE)
-        page.text(box, lines, look, name=reading.name, alt=reading.spoken)
-    return top + _TILE
+        box = Box(CONTENT.left + at * (width + _GAP), top, width, _TILE * larger)
+        sized = [scaled(one, larger) for one in lines]
+        page.text(box, sized, look, name=reading.name, alt=reading.spoken, scale=False)
+    return top + _TILE * larger
 
 
 def _kept(deck: Deck, document: Document, *, captions: bool) -> None:
@@ -89,10 +96,9 @@ def _share_chart(page: Page, box: Box, chart: Chart, title: str, colour: str) ->
         tuple(f"{bar.label}\n{bar.counts}" for bar in bars),
         (Series("accepted / tested", colour, tuple(bar.share for bar in bars)),),
         top=1.15,
-        numbers="0.0%",
+        numbers="0.0%" if len(bars) <= 8 else "0%",
         titled=title,
         gap=70,
-        size=12.0 if len(bars) <= 8 else 10.0,
     )
     said = "; ".join(f"position {b.label}: {b.value} %, {b.counts}" for b in bars)
     rest = _left_out(chart, "positions")
@@ -116,7 +122,6 @@ def _count_chart(page: Page, box: Box, chart: Chart, title: str, colour: str) ->
         numbers="#,##0",
         titled=f"{title}: rounds",
         gap=70,
-        size=12.0 if len(bars) <= 8 else 10.0,
     )
     said = "; ".join(f"{bar.label} accepted: {bar.value} rounds" for bar in bars)
     add_chart(page, box, picture, title, f"{title}. {said}.{_left_out(chart, 'lengths')}")

@@ -55,10 +55,13 @@ def _paragraph(paragraph: Paragraph, theme: Theme) -> Any:
     child(spacing, "a:spcPts", val=str(round(paragraph.after * 100)))
     child(properties, "a:buNone")
     for run in paragraph.runs:
-        if run.text:
-            letters = child(made, "a:r")
-            _letters(child(letters, "a:rPr"), run, theme)
-            child(letters, "a:t", run.text)
+        for number, line in enumerate(run.text.split("\n")):
+            if number:
+                _letters(child(child(made, "a:br"), "a:rPr"), run, theme)
+            if line:
+                letters = child(made, "a:r")
+                _letters(child(letters, "a:rPr"), run, theme)
+                child(letters, "a:t", line)
     return made
 
 

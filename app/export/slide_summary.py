@@ -50,23 +50,20 @@ def comparison(deck: Deck, source: Source) -> None:
             found = readings(run.figures_at(len(run.rounds)))
             started = run.started
             assert started is not None  # a source has no other run
-            mark = " (told here)" if number == source.chosen else ""
             name = started.drafter.name if started.drafter is not None else "none"
             rows.append(
                 (
-                    words(f"{number + 1}{mark}", 14.0, bold=number == source.chosen),
+                    words(str(number + 1), 14.0, bold=number == source.chosen),
                     words(one_line(name), 14.0, theme.drafter),
                     words(settings_words(started.settings), 14.0),
-                    *(
-                        words(f"{one.text} {one.unit}".strip(), 14.0, align="right")
-                        for one in found
-                    ),
+                    *(words(value_of(one), 14.0, align="right") for one in found),
                 )
             )
             spoken.append(f"Run {number + 1}, {name}: {' '.join(one.spoken for one in found)}")
         table = Table(head, tuple(rows), (0.9, 1.5, 1.7, 1.1, 0.9, 1.35, 1.35, 0.95))
         title = f"{plural(len(runs), 'run')} of one recording, side by side"
-        page = deck.page(title, "Each figure is measured in its own run", "\n".join(spoken))
+        subtitle = f"Each figure is of its own run; run {source.chosen + 1} is the one told here"
+        page = deck.page(title, subtitle, "\n".join(spoken))
         add_table(page, CONTENT, table, "Runs side by side", " ".join(spoken))
 
 
@@ -80,7 +77,7 @@ def summary(deck: Deck, document: Document) -> None:
     rows = tuple(
         (
             words(one.name, 14.0),
-            words(f"{one.text} {one.unit}".strip(), 14.0, bold=True, align="right"),
+            words(value_of(one), 14.0, bold=True, align="right"),
             words(one.how, 14.0, theme.muted),
             words(one.detail, 14.0, theme.muted),
         )
@@ -106,7 +103,7 @@ def measured(deck: Deck, source: Source, *, captions: bool) -> None:
         (words(name, 16.0, theme.muted), words(one_line(value), 16.0)) for name, value in shown
     )
     page = deck.page("How this was measured: the run", source.document.run or "", whole)
-    add_table(page, CONTENT, Table((), rows, (0.2, 0.8)), "The run", whole)
+    add_table(page, CONTENT, Table((), rows, (0.24, 0.76)), "The run", whole)
     said = [*definitions(source.document), *_more_definitions(source.document)]
     notes = "\n".join([*(f"{name}: {what}" for name, what in said), *source.notices])
     page = deck.page("How this was measured: what each figure means", "", notes)
@@ -119,6 +116,11 @@ def measured(deck: Deck, source: Source, *, captions: bool) -> None:
         lines: list[Paragraph] = [words(one, 14.0, theme.warning) for one in source.notices]
         place = Box(CONTENT.left, CONTENT.bottom - foot + 8.0, CONTENT.width, foot - 8.0)
         page.text(place, lines, name="Notices")
+
+
+def value_of(reading: Reading) -> str:
+    """Return a number with its unit; a dash alone where there is none."""
+    return f"{reading.text} {reading.unit}".strip() if reading.known else reading.text
 
 
 def _few(known: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from pptx.util import Pt
 
 from app.export.slide_deck import Box, describe, rgb
 from app.export.slide_runs import write_paragraphs
-from app.export.slide_text import BODY, LINE, Paragraph, fit, height, scaled, words
+from app.export.slide_text import BODY, LINE, Paragraph, fit, height, scaled, widest_word, words
 from app.export.slide_xml import element, qn, solid
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from app.theme import Theme
 
 _PAD_X, _PAD_Y = 8.0, 4.0
+_STEPS = 30  # in which letters grow smaller
+_LONG = 40  # letters of a cell whose words may be broken
 _NO_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 
 
@@ -97,9 +99,16 @@ def _fitted(
             for row in shown
         ]
 
-    for step in range(30):
+    def whole(shown: list[tuple[Paragraph, ...]]) -> bool:
+        return all(
+            widest_word(cell) <= width - 2 * _PAD_X or len(cell.text) > _LONG
+            for row in shown
+            for cell, width in zip(row, widths, strict=True)
+        )
+
+    for step in range(_STEPS):
         tried = [tuple(scaled(cell, 0.97**step, floor=True) for cell in row) for row in rows]
-        if sum(measured(tried)) <= most:
+        if sum(measured(tried)) <= most and (step == _STEPS - 1 or whole(tried)):
             return tried, measured(tried)
     for limit in (6, 5, 4, 3, 2, 1):
         tried = [

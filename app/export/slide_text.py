@@ -131,6 +131,14 @@ def text_width(run: Run) -> float:
     return run.size * sum(advance(c, run.code, run.bold) for c in run.text)
 
 
+def widest_word(paragraph: Paragraph) -> float:
+    """Return how wide the longest word of a paragraph's runs is, points."""
+    found = (
+        text_width(replace(run, text=word)) for run in paragraph.runs for word in run.text.split()
+    )
+    return max(found, default=0.0)
+
+
 def lines(paragraph: Paragraph, width: float) -> int:
     """Return how many lines a paragraph takes at a width in points."""
     width *= SHARED
@@ -177,11 +185,11 @@ def fit(
     Parameters
     ----------
     keep
-        On one line each: long words may not be broken.
+        On one line each, as labels are: they may go down to `LEAST`.
     """
     shown = tuple(paragraphs)
     for step in range(40):
-        shown = tuple(scaled(one, 0.97**step, floor=True) for one in paragraphs)
+        shown = tuple(scaled(one, 0.97**step, floor=not keep) for one in paragraphs)
         if _fits(shown, width, most, keep):
             return shown
     while not _fits(shown, width, most, keep):

@@ -125,10 +125,12 @@ class Told:
         ms = milliseconds(one.times.draft)
         title = f"{self._name}: the drafter proposes {count(len(one.drafted), 'token')}"
         why = short_sentence(one, why_short(self._document, one))
-        said = (
-            f"{self._drafter()} drafts {count(len(one.drafted), 'token')} in {ms} ms, each drawn "
-            f"from its own law q_draft."
-        )
+        how = "each drawn from its own law q_draft"
+        if one.match is not None:
+            how = "copied from earlier in the text: nothing is drawn, so q_draft is 1"
+        elif all(token.q_draft >= 1.0 for token in one.drafted):
+            how = "each its own most probable one, so q_draft is 1"
+        said = f"{self._drafter()} drafts {count(len(one.drafted), 'token')} in {ms} ms, {how}."
         page = self._deck.page(title, self._of("the draft"), " ".join(filter(None, (said, why))))
         self._context(page)
         token_columns(page, self._columns, revealed=0, target=False)
@@ -169,7 +171,8 @@ class Told:
 
     def _test(self, page: Page, case: Case) -> None:
         top = CONTENT.top + 118.0
-        left = Box(CONTENT.left, top, 430.0, CONTENT.bottom - top)
+        wide = 430.0 if case.bars else CONTENT.width
+        left = Box(CONTENT.left, top, wide, CONTENT.bottom - top)
         if case.u is not None:
             track(page, left._replace(height=TRACK_HEIGHT), case)
             left = Box(left.left, top + 76.0, left.width, left.height - 76.0)
