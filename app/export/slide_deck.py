@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pptx.dml.color import RGBColor
 from pptx.enum.dml import MSO_LINE
 from pptx.enum.shapes import MSO_CONNECTOR, MSO_SHAPE
+from pptx.enum.text import MSO_AUTO_SIZE
 from pptx.util import Pt
 
 from app.export.slide_design import MARGIN, TITLE, TITLE_SIZE, WIDTH, empty_deck
@@ -199,7 +200,7 @@ class Page:
         if alt:
             describe(shape, alt)
         frame = shape.text_frame
-        frame.word_wrap = True
+        frame.word_wrap, frame.auto_size = True, MSO_AUTO_SIZE.NONE
         frame.margin_left = frame.margin_right = Pt(look.pad)
         frame.margin_top = frame.margin_bottom = Pt(look.pad)
         frame._txBody.bodyPr.set("anchor", look.anchor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.export.slide_text import CODE_FACE, Paragraph, Run
+from app.export.slide_text import CODE_FACE, LEAST, Paragraph, Run
 from app.export.slide_xml import child, element, qn, solid
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ def _paragraph(paragraph: Paragraph, theme: Theme) -> Any:
                 letters = child(made, "a:r")
                 _letters(child(letters, "a:rPr"), run, theme)
                 child(letters, "a:t", line)
+    if not paragraph.text:  # an empty line is as high as its letters would be
+        size = paragraph.runs[0].size if paragraph.runs else LEAST
+        child(made, "a:endParaRPr", lang="en-US", sz=str(round(size * 100)))
     return made
 
 

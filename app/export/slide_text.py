@@ -141,7 +141,7 @@ def widest_word(paragraph: Paragraph) -> float:
 
 def lines(paragraph: Paragraph, width: float) -> int:
     """Return how many lines a paragraph takes at a width in points."""
-    width *= SHARED
+    width = max(1.0, width * SHARED)
     count, line, word = 1, 0.0, 0.0
     for run in paragraph.runs:
         for character in run.text:
@@ -248,7 +248,7 @@ def _halved(
 
     whole = len(shown[at].text)
     kept = largest(fits, whole - 1)
-    return shortened(shown[at], kept if kept else max(1, whole // 2 - 1))
+    return shortened(shown[at], kept or max(0, whole // 2 - 1))
 
 
 def largest(fits: Callable[[int], bool], most: int) -> int:
