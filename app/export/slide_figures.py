@@ -13,7 +13,7 @@ from app.export.slide_deck import CONTENT, Box, Look
 from app.export.slide_text import Paragraph, Run, clean, scaled, words
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.readings import number, percent, plural
-from app.viewmodels.throughput import ThroughputModel
+from app.viewmodels.throughput import ThroughputModel, nice_top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,20 +159,20 @@ def _speed(deck: Deck, document: Document, *, captions: bool) -> None:
     foot = 24.0 * len(small)
     bottom = CONTENT.bottom - foot
     half = (CONTENT.width - 24.0) / 2
-    _rates(page, Box(CONTENT.left, top, half, bottom - top), figures, model.top)
+    _rates(page, Box(CONTENT.left, top, half, bottom - top), figures)
     right = Box(CONTENT.left + half + 24.0, top, half, bottom - top - 26.0)
     _phases(page, right, figures)
     if small:
         page.text(Box(CONTENT.left, bottom + 4, CONTENT.width, foot - 4), small, name="More")
 
 
-def _rates(page: Page, box: Box, figures: Figures, top: float) -> None:
+def _rates(page: Page, box: Box, figures: Figures) -> None:
     plain, rate = figures.plain, figures.tokens_per_second
     title = "Tokens per second"
     if rate is None:
         _nothing(page, box, title, "no round yet")
         return
-    names, values = ["this run"], [rate]
+    names, values, highest = ["this run"], [rate], rate
     series = [Series("this run", page.theme.target, (rate,))]
     if plain is not None:
         own = plain.tokens_per_second
@@ -180,11 +180,18 @@ def _rates(page: Page, box: Box, figures: Figures, top: float) -> None:
         interval = f"\n95 %: {number(low)}–{number(high)}" if low and high else ""
         names.append(f"plain target{interval}")
         values.append(own)
+        highest = max(rate, own, min(high or 0.0, 1.5 * own))  # not the end of a wide interval
         series[0] = Series("this run", page.theme.target, (rate, None))
         ends = ((0.0, own - low), (0.0, high - own)) if low and high else ((), ())
         series.append(Series("plain target", page.theme.plain_rate, (None, own), *ends))
     picture = Picture(
-        "bars", tuple(names), tuple(series), top=top, numbers="#,##0.0", titled=title, inside=True
+        "bars",
+        tuple(names),
+        tuple(series),
+        top=nice_top(highest),
+        numbers="#,##0.0",
+        titled=title,
+        inside=True,
     )
     said = "; ".join(f"{n}: {number(v)}" for n, v in zip(names, values, strict=True))
     add_chart(page, box, picture, title, f"{title}: {said}.")

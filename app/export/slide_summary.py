@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.export.figures import readings
 from app.export.provenance import definitions, facts
+from app.export.slide_charts import Picture, Series, add_chart
 from app.export.slide_deck import CONTENT, Box
 from app.export.slide_tables import Table, add_table
 from app.export.slide_text import Paragraph, one_line, words
@@ -16,10 +17,10 @@ from app.export.words import ending_words
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.readings import How, plural
 from app.viewmodels.settings_words import settings_words
-from app.viewmodels.throughput import ThroughputModel
+from app.viewmodels.throughput import ThroughputModel, nice_top
 
 if TYPE_CHECKING:
-    from app.export.slide_deck import Deck
+    from app.export.slide_deck import Deck, Page
     from app.export.source import Source
     from app.viewmodels.document import Document
     from app.viewmodels.readings import Reading
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _RUNS = 8  # on one slide
 _CHANGES = 3  # of settings that are written out
 _FOOT = 46.0
+_RACE, _MOST_RACE = 34.0, 90.0  # height of a run's two bars, points
+_FRAME = 60.0  # what a chart's title and legend take
 
 
 def comparison(deck: Deck, source: Source) -> None:
@@ -64,7 +67,35 @@ def comparison(deck: Deck, source: Source) -> None:
         title = f"{plural(len(runs), 'run')} of one recording, side by side"
         subtitle = f"Each figure is of its own run; run {source.chosen + 1} is the one told here"
         page = deck.page(title, subtitle, "\n".join(spoken))
-        add_table(page, CONTENT, table, "Runs side by side", " ".join(spoken))
+        high = add_table(page, CONTENT, table, "Runs side by side", " ".join(spoken))
+        rest = CONTENT._replace(top=CONTENT.top + high + 16.0, height=CONTENT.height - high - 16.0)
+        _race(page, rest, runs[first : first + _RUNS])
+
+
+def _race(page: Page, box: Box, runs: list[tuple[int, Document]]) -> None:
+    """Add how fast each run was beside its plain target, where there is room for it."""
+    theme = page.theme
+    found = [(number, run.figures_at(len(run.rounds))) for number, run in runs]
+    rates = tuple(figures.tokens_per_second for _, figures in found)
+    plain = tuple(
+        None if figures.plain is None else figures.plain.tokens_per_second for _, figures in found
+    )
+    highest = max((rate for rate in (*rates, *plain) if rate is not None), default=None)
+    if highest is None or box.height < _RACE * len(runs) + _FRAME:
+        return
+    title = "Tokens per second"
+    series = (
+        Series("this run", theme.target, rates),
+        Series("plain target", theme.plain_rate, plain),
+    )
+    names = tuple(f"run {number + 1}" for number, _ in found)
+    top = nice_top(1.15 * highest)
+    picture = Picture("bars", names, series, top=top, numbers="#,##0.0", titled=title)
+    place = box._replace(height=min(box.height, _MOST_RACE * len(runs) + _FRAME))
+    said = "; ".join(
+        f"run {number + 1}: {figures.tokens_per_second or 0.0:.1f}" for number, figures in found
+    )
+    add_chart(page, place, picture, title, f"{title}, each run beside its plain target. {said}.")
 
 
 def summary(deck: Deck, document: Document) -> None:

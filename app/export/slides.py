@@ -22,6 +22,7 @@ from app.export.slide_told import Told, told_round
 from app.export.withholding import MACHINE, PROMPT
 from app.theme import THEMES
 from app.viewmodels.presentation import Presentation
+from app.viewmodels.refs import TokenRef
 from app.viewmodels.settings_words import settings_words
 
 if TYPE_CHECKING:
@@ -151,8 +152,10 @@ def _marked(deck: Deck, source: Source, marker: Marker, number: int, *, captions
     where = "The prompt" if index < 0 else f"Round {index + 1}, {_PHASES[marker.phase]}"
     title = marker.title.strip() if captions else ""
     page = deck.page(title or where, where if title else "", marker.note or marker.title or where)
-    moment_shown = moment_of(marker)
-    case = case_at(document, moment_shown) if index >= 0 else None
+    shown = moment_of(marker)
+    if shown.pinned is None and marker.phase == "draft":
+        shown = shown._replace(pinned=TokenRef(index, 0))  # its own, not the round before's
+    case = case_at(document, shown) if index >= 0 else None
     note = marker.note if captions else ""
     left = CONTENT._replace(width=CONTENT.width if case is None else 500.0)
     top = left.top

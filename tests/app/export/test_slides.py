@@ -19,7 +19,16 @@ from app.theme import DARK, LIGHT
 from app.viewmodels.document import Document
 from engine.errors import DraftscopeError
 from engine.trace.events import Baseline, Comparison, Event, Fate, Probe, Round
-from tests.app.export.decks import charts, frames, leaves, make_deck, marked, text_of, write_trace
+from tests.app.export.decks import (
+    charts,
+    frames,
+    leaves,
+    make_deck,
+    marked,
+    text_of,
+    values,
+    write_trace,
+)
 from tests.tiny_laws import VOCABULARY
 from tests.traces import make_trace
 
@@ -265,6 +274,23 @@ def test_colours_are_the_themes(tmp_path: Path, theme: Any) -> None:
     assert used <= {colour.lower() for colour in allowed}
 
 
+def test_the_title_can_be_chosen_and_is_the_sessions_or_the_models(tmp_path: Path) -> None:
+    events = make_trace(rounds=2, temperature=0.7)
+    assert make_deck(tmp_path, events).titles[0] == "tiny-drafter drafts for tiny-target"
+    named = marked(events, title="A talk")
+    assert make_deck(tmp_path, named).titles[0] == "A talk"
+    made = make_deck(tmp_path, named, title="Another")
+    assert made.titles[0] == made.deck.core_properties.title == "Another"
+
+
+def test_a_marker_of_a_draft_shows_what_is_pending(tmp_path: Path) -> None:
+    events = marked(make_trace(rounds=5, temperature=0.7), {"round": 3, "phase": "draft"})
+    slide = make_deck(tmp_path, events).slide("Round 4, drafted")
+    assert "pending" in text_of(slide)
+    assert "Round 4, drafted token 1" in text_of(slide)
+    assert list(values(charts(slide)["Court"])) == ["q_draft"]  # the target has not spoken yet
+
+
 def test_the_round_that_is_told_can_be_chosen(tmp_path: Path) -> None:
     events = make_trace(rounds=9, temperature=0.7)
     made = make_deck(tmp_path, events, told="1")
@@ -327,6 +353,8 @@ def test_several_runs_stand_side_by_side(tmp_path: Path) -> None:
     for row, run in zip(list(table.rows)[1:], made.source.runs, strict=True):
         acceptance = run.figures_at(len(run.rounds)).acceptance
         assert row.cells[3].text_frame.text == f"{100 * acceptance:.1f} %"
+    rates = [run.figures_at(len(run.rounds)).tokens_per_second for run in made.source.runs]
+    assert values(charts(slide)["Tokens per second"])["this run"] == rates
 
 
 def test_every_shape_has_an_id_of_its_own(sky: Made) -> None:
