@@ -131,7 +131,8 @@ def _style(page: Page, box: Box, chart: Any, picture: Picture) -> None:
     chart.has_title = bool(picture.titled)
     if picture.titled:
         _title(chart, picture.titled, 14.0 * max(1.0, min(page.deck.scale, 1.4)))
-    chart.has_legend = not (picture.bare or picture.inside) and len(picture.series) > 1
+    named = picture.code or len(picture.series) > 1  # a title says what one series is
+    chart.has_legend = named and not (picture.bare or picture.inside)
     if chart.has_legend:
         chart.legend.position = XL_LEGEND_POSITION.TOP
         chart.legend.include_in_layout = False

@@ -49,7 +49,10 @@ class Table:
 def add_table(page: Page, box: Box, table: Table, name: str, alt: str) -> float:
     """Add a table into a box, no higher than it; return its height."""
     theme = page.theme
-    head = tuple(words(one, BODY, theme.muted, bold=True) for one in table.head)
+    head = tuple(
+        words(one, BODY, theme.muted, bold=True, align=below.align)
+        for one, below in zip(table.head, table.rows[0] if table.rows else (), strict=False)
+    )
     scale = page.deck.scale
     given = [tuple(scaled(cell, scale) for cell in row) for row in table.rows]
     rows = ([tuple(scaled(one, scale) for one in head)] if head else []) + given
