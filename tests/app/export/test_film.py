@@ -29,14 +29,12 @@ MARKED = Marker(run=RUN, id="m1", round=1, phase="verify", slot=0, title="Look",
 
 
 @pytest.fixture
-def trace(tmp_path: Path) -> Path:
+def trace(qapp: object, tmp_path: Path) -> Path:
     return write_trace(tmp_path / "t.jsonl", [*EVENTS, MARKED])
 
 
 @pytest.mark.parametrize(("rate", "speed"), [(30, 1.0), (10, 1.0), (2, 1.0), (10, 20.0)])
-def test_pictures_follow_each_other_without_a_gap(
-    qapp: object, trace: Path, rate: int, speed: float
-) -> None:
+def test_pictures_follow_each_other_without_a_gap(trace: Path, rate: int, speed: float) -> None:
     one = film(trace, rate, speed=speed)
     at = 0
     for first, ticks, _ in painted(one):
@@ -47,7 +45,7 @@ def test_pictures_follow_each_other_without_a_gap(
     assert at / rate == pytest.approx(one.schedule.seconds, abs=0.5 / rate)
 
 
-def test_each_picture_comes_at_its_time(qapp: object, trace: Path) -> None:
+def test_each_picture_comes_at_its_time(trace: Path) -> None:
     one = film(trace, 30)
     starts, passed = [], 0.0
     for segment in one.schedule:
@@ -58,9 +56,7 @@ def test_each_picture_comes_at_its_time(qapp: object, trace: Path) -> None:
     assert all(min(abs(at - start) for start in starts) < 1 / 30 + 1e-6 for at in shown)
 
 
-def test_what_stands_is_painted_once(
-    qapp: object, trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stands_is_painted_once(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     painting: list[object] = []
     paint = Canvas.paint
     monkeypatch.setattr(Canvas, "paint", lambda *given: (painting.append(1), paint(*given))[1])
@@ -71,7 +67,7 @@ def test_what_stands_is_painted_once(
         assert (before != after).any()
 
 
-def test_a_caption_is_seen_at_its_marker_and_left_out_on_request(qapp: object, trace: Path) -> None:
+def test_a_caption_is_seen_at_its_marker_and_left_out_on_request(trace: Path) -> None:
     plain = write_trace(trace.with_name("plain.jsonl"), EVENTS)
     assert len(painted(film(trace))) > len(painted(film(plain)))
     accent = np.array(rgb(THEMES["light"].accent_soft))
@@ -84,7 +80,7 @@ def test_a_caption_is_seen_at_its_marker_and_left_out_on_request(qapp: object, t
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_theme_title_and_drafts_are_as_chosen(qapp: object, trace: Path, theme: str) -> None:
+def test_theme_title_and_drafts_are_as_chosen(trace: Path, theme: str) -> None:
     window = np.array(rgb(THEMES[theme].window))
     options = {"theme": theme, "title_card": False, "begin": "end"}
     ((_, _, begin), *_, (_, _, end)) = painted(film(trace, **options))
@@ -104,7 +100,7 @@ def test_the_sessions_own_name_is_the_title_unless_one_is_given(trace: Path) -> 
     assert film(trace).title == ""
 
 
-def test_stills_are_the_first_the_last_and_some_between(qapp: object, trace: Path) -> None:
+def test_stills_are_the_first_the_last_and_some_between(trace: Path) -> None:
     one = film(trace)
     every = [picture for _, _, picture in painted(one)]
     stills = [pixels[..., 2::-1].copy() for pixels in one.stills(5)]

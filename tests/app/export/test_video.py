@@ -36,12 +36,12 @@ FILMS = ("mp4", "webm", "gif")
 
 
 @pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trace(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_trace(tmp_path_factory.mktemp("films") / "t.jsonl", [*EVENTS, *MORE])
 
 
 @pytest.fixture(scope="module")
-def whole(qapp: object, trace: Path) -> dict[str, Path]:
+def whole(trace: Path) -> dict[str, Path]:
     """A film of each format, written once."""
     return {name: made(trace, f"whole.{name}") for name in FILMS}
 
@@ -156,7 +156,7 @@ def test_a_gif_holds_one_palette_and_only_what_changes(trace: Path, whole: dict[
 
 
 def test_a_palette_keeps_the_themes_colours_and_finds_the_nearest_for_others(
-    qapp: object, trace: Path
+    trace: Path,
 ) -> None:
     for theme in ("light", "dark"):
         pictures = [codes_of(pixels) for pixels in film(trace, theme=theme).stills(9)]
