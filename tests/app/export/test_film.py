@@ -100,6 +100,14 @@ def test_the_sessions_own_name_is_the_title_unless_one_is_given(trace: Path) -> 
     assert film(trace).title == ""
 
 
+def test_what_of_a_file_could_not_be_read_is_said_first_and_last(trace: Path) -> None:
+    torn = trace.with_name("torn.jsonl")
+    torn.write_bytes(trace.read_bytes() + b'{"type":"round","index":')
+    whole, cut = (painted(film(path, begin="end")) for path in (trace, torn))
+    differs = [bool((a != b).any()) for (*_, a), (*_, b) in zip(whole, cut, strict=True)]
+    assert differs == [True, False, True]
+
+
 def test_stills_are_the_first_the_last_and_some_between(trace: Path) -> None:
     one = film(trace)
     every = [picture for _, _, picture in painted(one)]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from app.export.moments import Moment, last_moment, parse_moment
 from app.export.schedule import (
-    BEGIN_S,
     END_S,
     LEAST_HOLD_S,
     MOST_HOLD_S,
+    STAND_S,
     TITLE_S,
     Schedule,
     reading_s,
@@ -69,7 +69,7 @@ def test_a_film_takes_what_the_clock_gives_its_steps(speed: float) -> None:
     document = Document(EVENTS)
     schedule = whole(document, speed=speed)
     segments = list(schedule)
-    expected = TITLE_S + BEGIN_S + clock_s(document) / speed + END_S
+    expected = TITLE_S + 2 * STAND_S + clock_s(document) / speed + END_S
     assert schedule.seconds == pytest.approx(expected)
     assert sum(one.seconds for one in segments) == schedule.seconds
     assert all(one.seconds > 0 for one in segments)
@@ -77,11 +77,12 @@ def test_a_film_takes_what_the_clock_gives_its_steps(speed: float) -> None:
 
 def test_every_step_is_shown_once_and_in_order() -> None:
     document = Document(EVENTS)
-    title, begin, *steps, end = list(whole(document))
+    title, begin, *steps, stands, end = list(whole(document))
     assert title.cursor is None
     assert begin.cursor == START
     assert [step.cursor for step in steps] == moves(document)[:-1]
-    assert (end.cursor, end.last) == (moves(document)[-1], True)
+    assert stands.cursor == end.cursor == moves(document)[-1]
+    assert (stands.last, end.last) == (False, True)
     assert not any(step.last for step in steps)
     without = whole(document, title_card=False)
     assert next(one.cursor for one in without) == START
@@ -101,7 +102,7 @@ def test_a_part_begins_and_ends_where_it_is_told(begin: str, end: str) -> None:
     assert segments[0].cursor == cursors[0].cursor
     assert segments[-1].cursor == cursors[1].cursor
     every = moves(document)
-    shown = [one.cursor for one in segments[1:]]
+    shown = [one.cursor for one in segments[1:-1]]
     first, last = (every.index(presentation.cursor) for presentation in cursors)
     assert shown == every[first : last + 1]
 
@@ -156,7 +157,7 @@ def test_words_at_the_end_and_at_the_prompt_are_read() -> None:
     segments = list(whole(Document([*EVENTS, *ends])))
     assert [one.marker for one in segments if one.marker is not None] == ends
     assert segments[1].cursor == segments[2].cursor == START
-    assert segments[-2].marker == ends[1]
+    assert segments[-3].marker == ends[1]
     assert segments[-1].last
 
 
@@ -189,7 +190,7 @@ def test_reading_takes_longer_for_more_words_within_bounds() -> None:
 def test_a_session_without_rounds_is_its_title_and_its_prompt() -> None:
     document = Document(EVENTS[:1])
     segments = list(whole(document))
-    assert [one.cursor for one in segments] == [None, START, START]
+    assert [one.cursor for one in segments] == [None, START, START, START]
     assert segments[-1].last
 
 
