@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.views.main_window import MainWindow
 
-SESSIONS = "Draftscope sessions (*.jsonl)"
+SESSIONS = "Draftscope sessions (*.jsonl *.jsonl.zst)"
 PAGES = "HTML pages (*.html)"
 _EXPORTED = "exported:"
 
