@@ -72,10 +72,11 @@ class Chromium:
         self._number = 0
         self.pages: dict[str, Page] = {}
 
-    def open(self, path: Path, *, prelude: str = "", **size: Any) -> Page:
+    def open(self, path: Path, *, prelude: str = "", address: str = "", **size: Any) -> Page:
         """Open a file in a page of its own.
 
-        `prelude` is a script that runs before the page's own; `size` goes to `Page.resize`.
+        `prelude` is a script that runs before the page's own; `address` stands behind the file's
+        name, as "?autoplay#round=3"; `size` goes to `Page.resize`.
         """
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
         attach = {"targetId": target, "flatten": True}
@@ -86,7 +87,7 @@ class Chromium:
         if prelude:
             page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
         page.resize(**size)
-        page.go(path)
+        page.go(path, address)
         return page
 
     def send(
@@ -183,10 +184,10 @@ class Page:
             if not url.startswith("data:"):
                 self.requests.append(url)
 
-    def go(self, path: Path) -> None:
+    def go(self, path: Path, address: str = "") -> None:
         """Load a file and wait until it is there."""
         self._loaded = False
-        self.send("Page.navigate", url=path.as_uri())
+        self.send("Page.navigate", url=path.as_uri() + address)
         self.wait(lambda: self._loaded and bool(self.evaluate("document.readyState=='complete'")))
 
     def wait(self, happened: str | Callable[[], object]) -> None:

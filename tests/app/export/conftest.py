@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.export.html import render_html
+from tests.app.export.looking import READY
 from tests.chromium import Chromium
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def replay(browser: Chromium, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         path.write_text(render_html(events), "utf-8")
         page = browser.open(path, **options)
         opened.append(page)
+        page.wait(READY)
         return page
 
     yield open_page

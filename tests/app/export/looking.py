@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from typing import TYPE_CHECKING
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
 
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     Open = Callable[..., Page]
 
+READY = "document.documentElement.hasAttribute('data-ready')"
 SHOWN_CHIPS = """[...document.querySelectorAll('#text .chip')].map((chip) => [
     Number(chip.dataset.round), Number(chip.dataset.slot),
     [...chip.classList].find((name) => name.startsWith('fate-')).slice(5)])"""
@@ -30,6 +34,16 @@ VIRTUAL_TIME = """(() => { let now = 0; let waiting = [];
     window.requestAnimationFrame = (call) => waiting.push(call);
     window.pump = (ms) => { now += ms; const due = waiting; waiting = [];
         for (const call of due) call(now); }; })()"""
+
+
+def unpacked(page: str) -> dict[str, Any]:
+    """What a page holds, unpacked as a browser does."""
+    (packed,) = re.findall(
+        r'<script type="application/octet-stream" id="data">(.*?)</script>', page
+    )
+    data = zlib.decompress(base64.b64decode(packed, validate=True), -zlib.MAX_WBITS)
+    held: dict[str, Any] = json.loads(data)
+    return held
 
 
 def text_at(page: Page, selector: str) -> str:
