@@ -79,15 +79,20 @@ class Chromium:
         name, as "?autoplay#round=3"; `size` goes to `Page.resize`.
         """
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
+        page = self.attach(target)
+        if prelude:
+            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
+        page.resize(**size)
+        page.go(path, address)
+        return page
+
+    def attach(self, target: str) -> Page:
+        """Return the page of a target, with what it has to say from now on."""
         attach = {"targetId": target, "flatten": True}
         session = self.send("Target.attachToTarget", attach)["sessionId"]
         page = self.pages[session] = Page(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
-        if prelude:
-            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
-        page.resize(**size)
-        page.go(path, address)
         return page
 
     def send(
@@ -164,6 +169,18 @@ class Page:
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     _loaded: bool = False
+
+    def inner(self) -> Page:
+        """Return the only sandboxed frame of all pages, which has a process of its own."""
+        found: list[str] = []
+
+        def there() -> bool:
+            infos = self.browser.send("Target.getTargets")["targetInfos"]
+            found[:] = [info["targetId"] for info in infos if info["type"] == "iframe"]
+            return bool(found)
+
+        self.wait(there)
+        return self.browser.attach(found[0])
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command to this page."""

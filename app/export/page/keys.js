@@ -60,13 +60,20 @@ function setRacing(racing) {
 }
 
 const isRacing = () => document.body.classList.contains("racing");
-const openDialog = (id) => byId(id).showModal();
+
+// A long page of words begins at its top; a list at its first entry.
+function openDialog(id) {
+  byId(id).showModal();
+  byId(id).querySelector("h2[tabindex]")?.focus();
+}
+
 const openMarkers = () => { if (markers.items.length) openDialog("marker-dialog"); };
 
 const KEYS = {
   " ": () => setPlaying(!state.playing),
   arrowright: () => go(() => clock.stepRound(), true),
-  pagedown: () => go(() => clock.stepRound(), true),
+  // a clicker's forward plays on where playing came to hold
+  pagedown: () => (state.resumes ? setPlaying(true) : go(() => clock.stepRound(), true)),
   arrowleft: () => go(() => clock.stepRoundBack()),
   pageup: () => go(() => clock.stepRoundBack()),
   arrowdown: () => go(() => clock.stepPhase(), true),
@@ -148,6 +155,10 @@ const CLICKS = {
 };
 
 function listenToPointer() {
+  // what was clicked gives the keyboard back: space plays, and does not press the button again
+  document.addEventListener("click", (event) => {
+    if (event.detail && event.target instanceof Element) event.target.closest("#page button")?.blur();
+  });
   const text = byId("strip");
   text.addEventListener("pointerover", showTip);
   text.addEventListener("pointerleave", () => tip.hide());

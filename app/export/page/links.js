@@ -13,8 +13,13 @@ function wishes() {
     theme: theme === "light" || theme === "dark" ? theme : "",
     predict: asked.has("predict"),
     race: asked.has("race"),
-    run: Number(new URLSearchParams(location.hash.slice(1)).get("run") ?? asked.get("run")) || 0,
+    run: askedRun() || Number(asked.get("run")) || 0,
   };
+}
+
+// The run that the address names, from 1; 0 if it names none.
+function askedRun() {
+  return Number(new URLSearchParams(location.hash.slice(1)).get("run")) || 0;
 }
 
 // Goes where the address says, if it says so: #round=12, #round=12&phase=verify, #marker=m1

@@ -43,7 +43,11 @@ function listen() {
   byId("scrub").addEventListener("input", () => scrubTo(Number(byId("scrub").value)));
   listenToPointer();
   document.addEventListener("keydown", onKey);
-  addEventListener("hashchange", followAddress);
+  addEventListener("hashchange", async () => {
+    const run = (askedRun() || pageData.common.chosen + 1) - 1;
+    if (run !== state.run && pageData.common.runs[run] !== undefined) await chooseRun(run);
+    followAddress();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => overview.draw());
   let printed = null; // paper shows the whole run
   addEventListener("beforeprint", () => {

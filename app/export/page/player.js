@@ -73,7 +73,7 @@ function show(falling = false) {
   showCaption();
   predict.show(clock.cursor);
   byId("text").classList.toggle("ended", clock.atEnd);
-  setShown(byId("ending"), clock.atEnd && Boolean(state.data.ending) && clock.cursor.round >= 0);
+  setShown(byId("ending"), clock.atEnd && Boolean(state.data.ending));
   if (tip.chip && !tip.chip.isConnected) tip.hide();
   speak();
 }

@@ -8,6 +8,8 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
 from app.viewmodels.strip import StripModel
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engine.trace.events import Event
+    from engine.trace.markers import Marker, SessionNote
     from tests.chromium import Page
 
     Open = Callable[..., Page]
@@ -74,3 +77,21 @@ def first_with_fate(events: Sequence[Event], fate: Fate) -> tuple[Round, int]:
 
 def chip(one: Round, slot: int) -> str:
     return f'#text [data-round="{one.index}"][data-slot="{slot}"]'
+
+
+def pump(page: Page, seconds: float) -> None:
+    """Let presentation time pass in a page that was opened with `VIRTUAL_TIME`."""
+    page.evaluate(f"(() => {{ for (let i = 0; i < {seconds * 4}; i += 1) pump(250); }})()")
+
+
+def shown(page: Page, selector: str) -> bool:
+    found: bool = page.evaluate(
+        f"document.querySelector({json.dumps(selector)}).getClientRects().length > 0"
+    )
+    return found
+
+
+def marked(events: Sequence[Event], *markers: Marker | SessionNote) -> list[Event]:
+    """Events with markers of their run."""
+    run = events[0].run
+    return [*events, *(msgspec.structs.replace(marker, run=run) for marker in markers)]
