@@ -94,7 +94,7 @@ async function start() {
   followAddress();
   document.documentElement.setAttribute("data-ready", "");
   if (wished.race) setRacing(true);
-  if (wished.autoplay && wished.race) race.setPlaying(true);
+  if (wished.autoplay && isRacing()) race.setPlaying(true);
   else if (wished.autoplay) setPlaying(true);
 }
 
