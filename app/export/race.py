@@ -13,7 +13,6 @@ import msgspec
 
 from app.export.plain_texts import texts_of
 from app.viewmodels.characters import written
-from app.viewmodels.numbers import count
 from app.viewmodels.readings import number
 from app.viewmodels.settings_words import settings_words
 from engine.trace.figures import ratio
@@ -214,7 +213,7 @@ def _outcome(lanes: Sequence[Lane]) -> str:
     said = f"{_capital(best.name)} was fastest: {number(best.rate or 0)} tokens/s, {against}."
     lengths = sorted({lane.tokens[-1] for lane in lanes if lane.tokens})
     if len(lengths) > 1:
-        said += f" Texts have {count(lengths[0], 'token')} to {count(lengths[-1], 'token')}."
+        said += f" Texts have {lengths[0]:,} to {lengths[-1]:,} tokens."
     return said
 
 

@@ -25,6 +25,7 @@ function fillHeader(data) {
   const { header } = data;
   setText(byId("title"), header.title);
   setShown(byId("title"), Boolean(header.title));
+  byId("heading").title = header.title; // a long one is cut off
   setText(byId("target-name"), header.target);
   byId("target-name").title = header.target_detail;
   setText(byId("versus"), header.drafter ? "drafted by" : "alone, no drafter");

@@ -145,7 +145,7 @@ function onKey(event) {
 }
 
 const CLICKS = {
-  play: KEYS[" "], round: KEYS.arrowright, back: KEYS.arrowleft, phase: KEYS.arrowdown,
+  play: KEYS[" "], "start-play": KEYS[" "], round: KEYS.arrowright, back: KEYS.arrowleft, phase: KEYS.arrowdown,
   first: KEYS.home, last: KEYS.end, slower: KEYS["["], faster: KEYS["]"], drafts: KEYS.r,
   "court-toggle": KEYS.c, raw: toggleRaw, theme: ALWAYS.d, full: toggleFull, help: ALWAYS["?"], unpin,
   markers: openMarkers, "predict-toggle": KEYS.g, "race-toggle": ALWAYS.v, source: ALWAYS.i,

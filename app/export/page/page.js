@@ -1,5 +1,6 @@
 // The page begins: data in, listeners on, and where and how the address says.
 
+const DAMAGED = "The session in this page is damaged. Export it again, or fetch the file again.";
 const pageData = { common: {}, runs: new Map() };
 
 // A run's data, unpacked when it is first asked for.
@@ -13,7 +14,13 @@ async function dataOf(place) {
 async function chooseRun(place) {
   setPlaying(false);
   setRacing(false);
-  const data = await dataOf(place);
+  let data = null;
+  try {
+    data = await dataOf(place);
+  } catch {
+    problem(DAMAGED);
+    return;
+  }
   state.run = place;
   byId("runs").value = place;
   loadRun(data);
@@ -79,7 +86,7 @@ async function start() {
     pageData.common = { fates, notes, runs, chosen, runs_race: all };
     pageData.runs.set(chosen, data);
   } catch {
-    problem("The session in this page is damaged. Export it again, or fetch the file again.");
+    problem(DAMAGED);
     return;
   }
   const wished = wishes();

@@ -66,7 +66,7 @@ function pinnedRef() {
 
 function show(falling = false) {
   strip.show(clock.cursor, falling);
-  document.body.classList.toggle("start", clock.cursor.round < 0);
+  document.body.classList.toggle("start", clock.cursor.round < 0 && !clock.atEnd);
   showCourt();
   cards.show(clock.visibleRounds);
   showStatus();

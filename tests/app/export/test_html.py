@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from app.cli.export import asked_for
+from app.cli.parser import command_parser
 from app.export.exporting import export
 from app.export.formats import format_named
-from app.export.html import SCRIPTS, STYLES, render_html
+from app.export.html import SCRIPTS, STYLES, render_html, render_page
 from app.export.options import Options
 from app.export.packing import pack, unpack
-from app.export.replay import build_replay
+from app.export.replay import build_replay, source_of
 from app.theme import DARK, LIGHT
+from app.viewmodels.document import Document
 from engine.errors import DraftscopeError
 from engine.trace import codec
 from engine.trace.events import RunStarted
@@ -257,3 +260,18 @@ def test_export_leaves_torch_and_qt_out() -> None:
         check=True,
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_every_part_of_the_page_is_used() -> None:
+    folder = resources.files("app.export").joinpath("page")
+    parts = {"page.html", *(f"{name}.js" for name in SCRIPTS), *(f"{name}.css" for name in STYLES)}
+    assert {part.name for part in folder.iterdir()} == parts
+
+
+@pytest.mark.parametrize(("words", "begins"), [([], ""), (["--theme", "light"], "light")])
+def test_a_theme_is_fixed_only_where_it_was_asked_for(words: list[str], begins: str) -> None:
+    typed = command_parser().parse_args(["export", "run.jsonl", "talk.html", *words])
+    options = asked_for(typed, format_named("html"))
+    page = Elements(render_page(source_of(Document(make_trace(rounds=2))), options))
+    root = next(attributes for tag, attributes in page.tags if tag == "html")
+    assert root.get("data-theme", "") == begins
