@@ -76,7 +76,7 @@ function problem(words) {
 }
 
 async function start() {
-  if (!canUnpack) {
+  if (!canUnpack()) {
     problem("This browser cannot unpack the session in this page. Open it with a browser of 2023 or later.");
     return;
   }

@@ -43,6 +43,9 @@ def written(path: Path, events: list[Event]) -> Path:
 def test_panel_tells_facts_definitions_and_the_race(replay: Open) -> None:
     source = source_of(Document(EVENTS), ["Something was left out."])
     page = replay(source)
+    page.key("End")
+    fits = "(e) => e.scrollHeight <= e.clientHeight + 1"
+    assert page.evaluate(f"[document.getElementById('figures')].every({fits})")
     page.key("i")
     assert page.evaluate("document.activeElement.id") == "about-title"
     told = page.evaluate(f"({TERMS})('#about-facts')")
