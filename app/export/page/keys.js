@@ -8,8 +8,12 @@ function refOf(node) {
 function showTip(event) {
   const found = refOf(event.target);
   const fate = found ? fateShown(found.ref) : "";
-  if (fate) tip.show(found.chip, found.ref, fate);
-  else tip.hide();
+  if (!fate) {
+    tip.hide();
+    return;
+  }
+  tip.show(found.chip, found.ref, fate);
+  tip.top = byId("strip").scrollTop;
 }
 
 // From token to token, in the order of the text; hidden ones are passed over.
@@ -168,5 +172,6 @@ function listenToPointer() {
     const found = refOf(event.target);
     if (found && String(getSelection()) === "") pin(found.ref);
   });
-  text.addEventListener("scroll", () => tip.hide(), { passive: true });
+  // word of a scroll comes a frame late: what was shown since then stays
+  text.addEventListener("scroll", () => { if (text.scrollTop !== tip.top) tip.hide(); }, { passive: true });
 }
