@@ -18,32 +18,9 @@ from app.viewmodels.readings import (
     percent,
     plural,
 )
-from engine.trace.events import Baseline, Round
-from engine.trace.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from engine.trace.events import Event
-    from engine.trace.statistics import Figures
-
-
-def running_figures(events: Sequence[Event]) -> Iterator[Figures]:
-    """Yield the figures over no round, over the first, the first two, and so on to all of them.
-
-    The plain target's own run is counted from the start: a replay knows it. Probes count once the
-    rounds before them are shown. So the last figures are those of the whole trace.
-    """
-    gathered = Statistics()
-    for event in events:
-        if isinstance(event, Baseline):
-            gathered.add(event)
-    for event in events:
-        if isinstance(event, Round):
-            yield gathered.figures()
-        if not isinstance(event, Baseline):
-            gathered.add(event)
-    yield gathered.figures()
+    from engine.trace.figures import Figures
 
 
 def readings(figures: Figures) -> tuple[Reading, ...]:
