@@ -18,12 +18,24 @@ from app.cli.arguments import (
 )
 from app.cli.parser_bench import add_bench
 from app.cli.parser_export import add_export, add_mark
+from app.cli.parser_import import add_import
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "mark", "check", "bench")
+COMMANDS = (
+    "run",
+    "models",
+    "drafters",
+    "warm-up",
+    "train",
+    "export",
+    "mark",
+    "import",
+    "check",
+    "bench",
+)
 
 _WINDOW_EPILOG = """\
 commands:
@@ -34,6 +46,7 @@ commands:
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
+  draftscope import    make a session of what another program counted
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -67,6 +80,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_train(commands.add_parser("train", help="make a drafter for a target"))
     add_export(commands.add_parser("export", help="make something to take along from a session"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
+    add_import(commands.add_parser("import", help="make a session of what another program counted"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from app.viewmodels.imported import settings_told
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.trace.events import ModelInfo, Round, RunStarted
+    from engine.trace.imported import Imported
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -30,8 +33,10 @@ class Header(msgspec.Struct, frozen=True):
 _LEGEND = ("accepted", "rejected", "discarded", "correction", "bonus", "plain", "cut")
 
 
-def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
-    """Return what is said about a run."""
+def header(
+    started: RunStarted, rounds: Sequence[Round], imported: Imported | None = None
+) -> Header:
+    """Return what is said about a run, or about one that another program made."""
     present = {str(token.fate) for one in rounds for token in one.drafted}
     present |= {str(one.closing.kind) for one in rounds if one.closing is not None}
     drafter = started.drafter
@@ -41,13 +46,16 @@ def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
         drafter=drafter.name if drafter is not None else "",
         drafter_detail=detail(drafter) if drafter is not None else "",
         prompt=started.prompt,
-        facts=_facts(started),
+        facts=_facts(started, imported),
         fates=("pending", *(fate for fate in _LEGEND if fate in present)),
     )
 
 
-def _facts(started: RunStarted) -> tuple[str, ...]:
+def _facts(started: RunStarted, imported: Imported | None) -> tuple[str, ...]:
     facts = [f"seed {started.seed}"]
+    if imported is not None:
+        seed = [] if "seed" in imported.missing else facts
+        facts = [f"imported from {imported.program}", settings_told(started, imported), *seed]
     if started.machine:
         facts.append(started.machine)
     return tuple(facts)

@@ -139,12 +139,13 @@ def build_replay(
             "and its figures are those of these rounds."
         )
         notices = (*notices, cut)
+    told = document.imported
     tables = _Tables(document)
     rounds = tuple(tables.round(one) for one in document.rounds)
     running = list(running_figures(document.events))
     shown = [readings(figures) for figures in running]
     return Replay(
-        header=header(document.started, document.rounds),
+        header=header(document.started, document.rounds, document.imported),
         notices=tuple(notices),
         clock=Clock(),
         settings=tuple(tables.settings),
@@ -153,7 +154,7 @@ def build_replay(
         figures=tuple(PageReading(r.name, r.unit, r.how, r.definition) for r in shown[-1]),
         readings=tuple(tuple((r.text, r.detail) for r in row) for row in shown),
         final=running[-1],
-        text=text_of(document.events),
+        text=text_of(document.events) if told is None else told.text,
         ending=ending_words(document),
     )
 
