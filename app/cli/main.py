@@ -69,6 +69,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.import_ import import_
 
         return import_(options)
+    if options.command == "join":
+        from app.cli.join import join
+
+        return join(options)
     if options.command == "models":
         from app.cli.models import models
 

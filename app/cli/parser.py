@@ -17,7 +17,7 @@ from app.cli.arguments import (
     whole,
 )
 from app.cli.parser_bench import add_bench
-from app.cli.parser_export import add_export, add_mark
+from app.cli.parser_export import add_export, add_join, add_mark
 from app.cli.parser_import import add_import
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
@@ -31,6 +31,7 @@ COMMANDS = (
     "warm-up",
     "train",
     "export",
+    "join",
     "mark",
     "import",
     "check",
@@ -46,6 +47,7 @@ commands:
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
+  draftscope join      put several sessions into one, to compare their runs
   draftscope import    make a session of what another program counted
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
@@ -79,6 +81,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
     add_train(commands.add_parser("train", help="make a drafter for a target"))
     add_export(commands.add_parser("export", help="make something to take along from a session"))
+    add_join(commands.add_parser("join", help="put several sessions into one"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
     add_import(commands.add_parser("import", help="make a session of what another program counted"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))

@@ -55,9 +55,15 @@ def court_fonts(font: QFont, code: QFont) -> CourtFonts:
 
 
 def paint_court(
-    painter: QPainter, rect: QRectF, case: Case | None, theme: Theme, fonts: CourtFonts
+    painter: QPainter,
+    rect: QRectF,
+    case: Case | None,
+    theme: Theme,
+    fonts: CourtFonts,
+    *,
+    empty: str = EMPTY_COURT,
 ) -> list[Region]:
-    """Paint a case into a rectangle; with no case, say so. Return what a view can explain."""
+    """Paint a case into a rectangle; with no case, say `empty`. Return what a view can explain."""
     painter.save()
     painter.setClipRect(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -65,7 +71,7 @@ def paint_court(
         painter.setFont(fonts.text)
         painter.setPen(QColor(theme.muted))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(rect, flags, EMPTY_COURT)
+        painter.drawText(rect, flags, empty)
         regions: list[Region] = []
     else:
         regions = _Work(painter, rect, case, theme, fonts).paint()
@@ -85,6 +91,11 @@ def least_height(case: Case, width: float, theme: Theme, fonts: CourtFonts) -> f
     return height + sizes.below
 
 
+def readings_across(width: float, fonts: CourtFonts) -> int:
+    """Return how many of a case's readings stand side by side at a width."""
+    return max(1, min(4, int(width // (QFontMetricsF(fonts.text).height() * 7.9))))
+
+
 class _Sizes:
     """Heights of a case's parts at a width."""
 
@@ -101,7 +112,7 @@ class _Sizes:
     @property
     def across(self) -> int:
         """How many readings stand side by side."""
-        return max(1, min(4, int(self._width // (self.unit * 7.9))))
+        return readings_across(self._width, self._fonts)
 
     @property
     def below(self) -> float:

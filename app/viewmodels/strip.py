@@ -155,7 +155,7 @@ class StripModel:
         return copied(self._document, ref)
 
     @property
-    def told(self) -> str:
+    def plain_text(self) -> str:
         """The text that another program gave without its tokens, or ""."""
         return shown_text(self._document.imported)
 

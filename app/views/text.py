@@ -29,7 +29,7 @@ class TextView(QWidget):
         self.plain.setFrameShape(QFrame.Shape.NoFrame)
         self.plain.setAccessibleName("Text, without its tokens")
         self.plain.hide()
-        strip.told.connect(self._show_plain)
+        strip.plain_text_told.connect(self._show_plain)
         line = QFrame()
         line.setObjectName("hairline")
         line.setFixedHeight(1)

@@ -35,6 +35,7 @@ from engine.trace.events import (
     SettingsChanged,
 )
 from engine.trace.imported import Imported
+from engine.trace.markers import Marker, SessionNote
 from engine.trace.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     rounds: int
     emitted: int
+    imported: str = ""  # the program whose counts these are; then there are no rounds
     finished: bool  # False: the trace was broken off, which is no fault
     looked_at: dict[str, int]  # checks done, by `Kind`
     findings: tuple[Finding, ...]
@@ -79,6 +81,7 @@ class TraceChecker:
         self._finished: RunFinished | None = None
         self._baseline: Baseline | None = None
         self._seen: set[type[Event]] = set()
+        self._imported = ""  # the other program, where the counts are its
         self._settings_due = False  # those of the start, whose ranges are another program's perhaps
 
     def add(self, event: Event) -> None:
@@ -94,6 +97,9 @@ class TraceChecker:
             ledger.holds(Kind.ORDER, "first event", False, type(event).__name__, "RunStarted")
             return
         ledger.equal(Kind.ORDER, "run", event.run, record.started.run)
+        if isinstance(event, Marker | SessionNote):
+            self._check_words(event, record)
+            return
         self._check_order(event)
         self._check_settings(record, of_another_program=isinstance(event, Imported))
         self._statistics.add(event)
@@ -111,7 +117,8 @@ class TraceChecker:
             case Imported():
                 ledger.equal(Kind.ORDER, "rounds beside imported counts", record.rounds, 0)
                 check_imported(event, record.started, ledger)
-            case RunFinished() if Imported in self._seen:
+                self._imported = event.program
+            case RunFinished() if self._imported:
                 self._finished = event  # its reason is the other program's word
             case RunFinished():
                 self._finish(event, record)
@@ -133,10 +140,17 @@ class TraceChecker:
             run="" if record is None else record.started.run,
             rounds=0 if record is None else record.rounds,
             emitted=0 if record is None else len(record.emitted),
+            imported=self._imported,
             finished=self._finished is not None,
             looked_at={kind.value: self._ledger.looked_at[kind] for kind in Kind},
             findings=tuple(self._ledger.findings),
         )
+
+    def _check_words(self, event: Marker | SessionNote, record: Record) -> None:
+        """Check what someone added: it may come at any time, and stands where something is."""
+        if isinstance(event, Marker):
+            there = -1 <= event.round < record.rounds
+            self._ledger.holds(Kind.ORDER, "marker", there, event.round, f"< {record.rounds}")
 
     def _start(self, started: RunStarted) -> None:
         self._record = Record.of(started)
@@ -210,7 +224,7 @@ class TraceChecker:
         """Check that the figures over the trace count what the trace holds."""
         figures, ledger = self._statistics.figures(), self._ledger
         # A finished run gave the rest of its text, too; an imported one has no texts at all.
-        texts = len(self._text) - (self._finished is not None and Imported not in self._seen)
+        texts = len(self._text) - (self._finished is not None and not self._imported)
         places = figures.positions
         sums: list[tuple[str, int, int]] = [
             ("rounds", figures.rounds, record.rounds),
