@@ -70,12 +70,12 @@ def _answers(objects: Sequence[Object]) -> Iterator[list[Object]]:
     """Yield the parts of each answer: one, or those of a stream."""
     parts: list[Object] = []
     for one in objects:
-        streamed = _is_part(one)
-        if parts and not (streamed and _belongs(one, parts[-1])):
+        goes_on = _is_part(one)
+        if parts and not _belongs(one, parts[-1]):
             yield parts
             parts = []
         parts.append(one)
-        if not streamed:
+        if not goes_on:
             yield parts
             parts = []
     if parts:
@@ -83,7 +83,7 @@ def _answers(objects: Sequence[Object]) -> Iterator[list[Object]]:
 
 
 def _is_part(one: Object) -> bool:
-    """Whether an object is a part of a stream: a chunk, or one of /completion's."""
+    """Whether an object is a part of a stream after which more may come."""
     choices = one.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return "delta" in choices[0]
@@ -91,7 +91,10 @@ def _is_part(one: Object) -> bool:
 
 
 def _belongs(one: Object, before: Object) -> bool:
-    return one.get("id") == before.get("id")
+    """Whether an object goes on with the stream that another is a part of."""
+    if "stop" in one or "stop" in before:  # of /completion, which gives its answers no id
+        return "stop" in one and before.get("stop") is False
+    return _is_part(one) and one.get("id") == before.get("id")
 
 
 def _timings(one: Object) -> Object | None:

@@ -103,14 +103,9 @@ def _statistics(one: Object) -> Object:
     """Return the statistics of one object; empty where it has none."""
     held = next(inner([one], "stats"), one)
     told = _spelled(held)
-    usage = next(inner([one], "usage"), None)
-    if usage is not None:
-        told = _spelled(usage) | told
     if not any(name in told for name in _TELLING):
         return {}
-    if held is one or "tokens_per_second" in told or "total_draft_tokens_count" in told:
-        return told
-    return {}
+    return _spelled(next(inner([one], "usage"), {})) | told
 
 
 def _spelled(held: Object) -> Object:

@@ -138,7 +138,8 @@ def schema() -> dict[str, Any]:
         "title": "Draftscope plain statistics",
         "description": about,
     }
-    return head | made
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(head | made))  # no tuples
+    return plain
 
 
 def looks_like(material: Material) -> bool:
