@@ -15,6 +15,7 @@ from app.viewmodels.columns import columns_of, window_ratio
 from app.viewmodels.definitions import ACCEPTANCE, EXPECTED, TOKENS_PER_PASS, YIELD
 from app.viewmodels.draft_ends import ShortDrafts
 from app.viewmodels.imported import acceptance_readings, imported_notice
+from app.viewmodels.imported_steps import tested_sums
 from app.viewmodels.readings import DASH, How, Reading, count, number, percent
 from engine.trace.events import DraftEnd
 
@@ -57,6 +58,8 @@ class AcceptanceModel:
         columns = columns_of(self._document)
         end = min(visible, len(columns)) + 1
         accepted, tested = columns.sums("accepted")[:end], columns.sums("tested")[:end]
+        if self._document.imported is not None:
+            accepted, tested = tested_sums(self._document.imported)
         self.cumulative: Array = window_ratio(accepted, tested)
         self.rolling: Array = window_ratio(accepted, tested, WINDOW)
         figures = self._document.figures_at(visible)

@@ -52,25 +52,26 @@ def whose_words(imported: Imported | None) -> str:
     """Say whose counts a run's figures come from; "" for our own."""
     if imported is None:
         return ""
-    return f"Imported from {imported.program} ({imported.form}): its counts, without rounds."
+    return f"Imported from {imported.program} ({imported.form}): counts, without tokens and laws."
 
 
 def imported_notice(imported: Imported | None) -> str:
     """Say whose counts a run's figures come from, and what to know of them; "" for our own."""
     if imported is None:
         return ""
-    stated = (stated_words(one, imported.program) for one in imported.stated[:_MOST_STATED])
-    return " ".join((whose_words(imported), *imported.notes, *stated))
+    stated = ", ".join(_stated_words(one) for one in imported.stated[:_MOST_STATED])
+    says = (f"{imported.program} says: {stated}.",) if stated else ()
+    return " ".join((whose_words(imported), *imported.notes, *says))
 
 
-def stated_words(one: Stated, program: str) -> str:
+def _stated_words(one: Stated) -> str:
     """Write a figure of the program's own, in its words."""
     value = (
         f"{one.value:,.0f}" if one.value == int(one.value) and not one.unit else number(one.value)
     )
     unit = f" {one.unit}" if one.unit else ""
     meaning = f" ({one.meaning})" if one.meaning else ""
-    return f"{program} says: {one.name} {value}{unit}{meaning}."
+    return f"{one.name} {value}{unit}{meaning}"
 
 
 def no_tokens_words(imported: Imported) -> str:

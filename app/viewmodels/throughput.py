@@ -13,6 +13,7 @@ import numpy as np
 from app.viewmodels.columns import columns_of, window_ratio
 from app.viewmodels.definitions import LATENCY, PACED, PLAIN, PREDICTED, RUN, SPEEDUP, C
 from app.viewmodels.imported import rate_readings, small_readings, whose_words
+from app.viewmodels.imported_steps import timed_sums
 from app.viewmodels.readings import DASH, DISTURBED, How, Reading, kind_of_rounds, number, plural
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class ThroughputModel:
         columns = columns_of(self._document)
         end = min(visible, len(columns)) + 1
         emitted, seconds = columns.sums("emitted")[:end], columns.sums("round_ns")[:end] / 1e9
+        if self._document.imported is not None:
+            emitted, seconds = timed_sums(self._document.imported)
         self.cumulative: Array = window_ratio(emitted, seconds)
         self.rolling: Array = window_ratio(emitted, seconds, WINDOW)
         figures = self._document.figures_at(visible)

@@ -126,7 +126,7 @@ class TimelineModel:
     def empty(self) -> str:
         """Say why there is nothing to show."""
         told = self._document.imported
-        return "no round yet" if told is None else f"{told.program} tells no rounds"
+        return "no round yet" if told is None else f"{told.program} tells no times of phases"
 
     def round_bounds_ns(self, index: int) -> tuple[float, float]:
         """Return where a round begins and ends."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.viewmodels.acceptance import AcceptanceModel
+from app.viewmodels.court import CourtModel
 from app.viewmodels.desk import in_words, settings_in_words
 from app.viewmodels.document import Document
 from app.viewmodels.endings import ending
@@ -15,6 +16,7 @@ from app.viewmodels.presentation import Presentation
 from app.viewmodels.readings import DASH, How
 from app.viewmodels.strip import StripModel
 from app.viewmodels.throughput import ThroughputModel
+from app.viewmodels.timeline import TimelineModel
 from engine.trace.statistics import statistics
 from tests.app.importing.imports import imported
 from tests.app.importing.texts import LLAMA_CHAT, LM_REST, PLAIN, VLLM_LOG
@@ -67,6 +69,7 @@ def test_an_acceptance_that_was_not_told_is_a_dash_with_the_reason(
     assert model.positions.note == f"not told by {program}"
     assert model.positions.reference is None
     assert "tested" in model.notice
+    assert model.notice.count(f"{program} says: ") == (program == "LM Studio")
 
 
 def test_rates_say_where_they_come_from(tmp_path: Path) -> None:
@@ -83,6 +86,7 @@ def test_rates_say_where_they_come_from(tmp_path: Path) -> None:
         assert model.plain is None
         assert model.warning.startswith("Imported from ")
         assert "no times of rounds" in model.note
+    assert len(followed.cumulative) == 5
 
 
 def test_no_setting_is_said_that_was_not_told(tmp_path: Path) -> None:
@@ -115,6 +119,10 @@ def test_the_text_is_there_without_tokens(tmp_path: Path) -> None:
         "Imported from LM Studio: it tells counts, not tokens and their verdicts. Its text stands "
         "below. The run ended at an end token."
     )
+    assert CourtModel(document, Presentation(document)).empty == (
+        "LM Studio tells no verdicts of tokens."
+    )
+    assert TimelineModel(document).empty == "LM Studio tells no times of phases"
     assert ending(document) == "The run ended at an end token."  # and not at its first token
     without = shown(tmp_path, "vLLM")
     assert StripModel(without, Presentation(without)).plain_text == ""
@@ -136,3 +144,25 @@ def test_a_run_of_our_own_says_nothing_of_an_import() -> None:
     assert document.figures_at(4).imported is None
     assert "mported" not in AcceptanceModel(document, 4).notice
     assert ThroughputModel(document, 4).warning == ""
+
+
+def test_rounds_that_were_told_have_their_curves(tmp_path: Path) -> None:
+    rounds = [{"drafted": 3, "accepted": n, "emitted": n + 1, "ns": 10**7} for n in (3, 1, 0)]
+    plain = {"format": "draftscope-plain", "version": 1, "program": "p", "rounds": rounds}
+    document = Document(imported(tmp_path, json.dumps(plain)))
+    acceptance, rate = AcceptanceModel(document), ThroughputModel(document)
+    assert list(acceptance.cumulative) == [3 / 3, 4 / 5, 4 / 6]
+    assert list(rate.cumulative) == pytest.approx([400.0, 300.0, 7 / 0.03])
+    assert acceptance.cumulative[-1] == document.figures_at(0).imported.acceptance  # type: ignore[union-attr]  # it is one
+    assert texts(rate)["this run"][0] == "233"
+    assert rate.top > 400
+
+
+@pytest.mark.parametrize("program", ["vLLM", "llama.cpp", "LM Studio"])
+def test_intervals_and_answers_are_no_rounds_and_have_no_curve(
+    tmp_path: Path, program: str
+) -> None:
+    document = shown(tmp_path, program)
+    assert len(document.imported.steps) > 0  # type: ignore[union-attr]  # it is imported
+    assert len(AcceptanceModel(document).cumulative) == 0
+    assert len(ThroughputModel(document).cumulative) == 0
