@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.benchmarks.measuring import Progress
 
 _ROOT = Path(__file__).parents[2]
+_LONG = "long.jsonl"
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,15 +101,12 @@ def measure(
                 progress(len(files), total, f"{one.name} as {name}")
                 files.append(_made(one, name, folder))
                 _keep(folder, out)
-        long_size = 0
+        long_size = write_long_run(folder / _LONG, rounds) if rounds else 0
         long_files: list[Exported] = []
-        if rounds:
-            path = folder / "long.jsonl"
-            long_size = write_long_run(path, rounds)
-            for name in names:
-                progress(len(files) + len(long_files), total, f"{rounds:,} rounds as {name}")
-                long_files.append(_made(path, name, folder))
-                _remove_made(folder, path)
+        for name in names if rounds else ():
+            progress(len(files) + len(long_files), total, f"{rounds:,} rounds as {name}")
+            long_files.append(_made(folder / _LONG, name, folder))
+            _remove_made(folder)
     return Exports(
         header=told,
         start_s=start_s,
@@ -168,7 +166,7 @@ def _keep(folder: Path, out: Path | None) -> None:
             shutil.move(path, out / path.name)
 
 
-def _remove_made(folder: Path, kept: Path) -> None:
+def _remove_made(folder: Path) -> None:
     for path in folder.iterdir():
-        if path != kept:
+        if path.name != _LONG:
             path.unlink()
