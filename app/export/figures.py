@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.viewmodels.imported import acceptance_reading, rate_readings, tokens_per_pass
+from app.viewmodels.imported import telling_readings
 from app.viewmodels.readings import (
     DASH,
     How,
@@ -48,11 +48,9 @@ def running_figures(events: Sequence[Event]) -> Iterator[Figures]:
 
 
 def readings(figures: Figures) -> tuple[Reading, ...]:
-    """Return the five figures of the page, ready to be shown."""
-    told = figures.imported
-    if told is not None:
-        speedup, rate, plain = rate_readings(told)
-        return (acceptance_reading(told), tokens_per_pass(told), rate, plain, speedup)
+    """Return the five figures of the page, ready to be shown; four of an imported run."""
+    if figures.imported is not None:
+        return telling_readings(figures.imported)
     return (
         _acceptance(figures),
         _tokens_per_pass(figures),

@@ -25,6 +25,7 @@ _OF_ROUNDS = {
     "mp4": "a film",
     "webm": "a film",
     "gif": "a film",
+    "pptx": "slides",
     "csv": "a table of tokens",
     "rounds.csv": "a table of rounds",
     "perfetto.json": "a timeline",

@@ -160,5 +160,5 @@ def require_rounds(source: Source, what: str) -> None:
     if source.imported is not None:
         raise DraftscopeError(
             f"{source.path.name} was imported from {source.imported.program} and holds counts, not "
-            f"rounds, so it cannot become {what}: take html, md or jsonl."
+            f"rounds, so it cannot become {what}: take png, svg, pdf, html, md or jsonl."
         )

@@ -38,7 +38,7 @@ _TIMES = {
     "prefill_ns": "prefill time",
     "first_token_ns": "time to the first token",
 }
-_NEVER = ("tokens", "laws", "times of phases")
+_NEVER = ("tokens", "laws", "times of phases", "plain rate")
 
 
 @dataclass(frozen=True, kw_only=True)

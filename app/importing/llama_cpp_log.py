@@ -28,7 +28,7 @@ _EVAL = re.compile(r"(prompt )?eval time = +(\d{1,15}\.\d+) ms / +(\d{1,15}) (?:
 _FIELD = re.compile(r"\b(n_draft|n_predict|n_drafted|n_accept) += +(\d{1,18})\b")
 _CODED = re.compile(r"\b(encoded|decoded) +(\d{1,15}) tokens in +(\d{1,12}\.\d+) seconds")
 _STATISTICS = re.compile(
-    r"statistics +(\S+): .*?#gen drafts = +(\d{1,18}), [#]acc drafts = +(\d{1,18}), "
+    r"statistics +(\S{1,80}): .{0,200}?#gen drafts = +(\d{1,18}), [#]acc drafts = +(\d{1,18}), "
     r"#gen tokens = +(\d{1,18}), [#]acc tokens = +(\d{1,18})"
 )
 _WORDS = ("drafts generated", "drafts accepted in part", "tokens generated", "tokens accepted")

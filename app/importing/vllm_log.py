@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MARK = "SpecDecoding metrics:"
 _COUNT = {"accepted": r"\bAccepted: (\d{1,18}) tokens", "drafted": r"\bDrafted: (\d{1,18}) tokens"}
 _MEAN = re.compile(r"Mean acceptance length: (\d{1,6}\.\d\d)\b")
-_RATES = re.compile(r"Per-position acceptance rate: (\d\.\d{3}(?:, \d\.\d{3})*)")
+_RATES = re.compile(r"Per-position acceptance rate: (\d\.\d{3}(?:, \d\.\d{3}){0,255})")
 _HALF_MEAN, _HALF_RATE = 0.005, 0.0005  # what rounding can have moved
 _SLACK = 1e-9
 _MOST_TRIED = 1_000  # whole numbers of drafts that a line leaves open

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from app.importing.reading import Material, Object
 
 NAME = "vllm:spec_decode_num_"
-_SAMPLE = re.compile(r"^(vllm:spec_decode_num_\w+?)(?:_total)?(\{[^}]*\})?\s+(\S+)", re.MULTILINE)
+_SAMPLE = re.compile(
+    r"^(vllm:spec_decode_num_\w+?)(?:_total)?(\{[^}\n]*\})?[ \t]+(\S+)", re.MULTILINE
+)
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _FURTHEST = 256  # draft positions
 

@@ -76,10 +76,7 @@ def _stated_words(one: Stated) -> str:
 
 def no_tokens_words(imported: Imported) -> str:
     """Say why there are no tokens to show."""
-    below = " Its text stands below." if imported.text else ""
-    return (
-        f"Imported from {imported.program}: it tells counts, not tokens and their verdicts.{below}"
-    )
+    return f"Imported from {imported.program}: it tells counts, not tokens and their verdicts."
 
 
 def shown_text(imported: Imported | None) -> str:
@@ -141,9 +138,10 @@ def acceptance_readings(told: ImportedFigures | None) -> tuple[Reading, ...]:
     )
 
 
-def acceptance_reading(told: ImportedFigures) -> Reading:
-    """Return the acceptance alone."""
-    return acceptance_readings(told)[0]
+def telling_readings(told: ImportedFigures) -> tuple[Reading, ...]:
+    """Return the readings that tell such a run: no program tells a speed-up or a plain rate."""
+    acceptance, draft_yield, passes, _ = acceptance_readings(told)
+    return acceptance, draft_yield, passes, rate_reading(told)
 
 
 def tokens_per_pass(told: ImportedFigures) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
@@ -81,7 +82,9 @@ def test_what_an_export_must_carry_says_not_recorded(tmp_path: Path) -> None:
     assert told["target"] == "qwen3-8b"
     assert told["counted"] == "drafted 40, accepted 29, emitted 47"
     assert told["recorded"] == "2025-11-24T16:00:00+00:00"
-    assert len(definitions(source.document)) == 5
+    assert [name for name, _ in definitions(source.document)] == [
+        *("acceptance", "draft yield", "tokens per pass", "this run")
+    ]
     assert source.notices[0].startswith("Imported from llama.cpp")
     assert source.notices[1].startswith("Not told: rounds, drafts,")
     assert dict(facts(open_source(session(tmp_path, PLAIN))))["seed"] == "7"
@@ -92,7 +95,7 @@ def test_an_export_that_needs_rounds_says_so_and_leaves_nothing(
 ) -> None:
     path = session(tmp_path, LLAMA_CHAT)
     capsys.readouterr()
-    for name in ("mp4", "webm", "gif", "tokens.csv", "rounds.csv", "perfetto.json", "cast"):
+    for name in ("mp4", "webm", "gif", "pptx", "tokens.csv", "rounds.csv", "perfetto.json", "cast"):
         out = tmp_path / f"out.{name}"
         assert main(["export", str(path), str(out)]) == 1
         assert "was imported from llama.cpp and holds counts, not rounds" in capsys.readouterr().err
@@ -114,3 +117,15 @@ def test_a_page_of_an_import_shows_its_counts_and_its_reasons(tmp_path: Path) ->
 def test_the_same_file_becomes_the_same_bytes(tmp_path: Path) -> None:
     first = session(tmp_path, PLAIN).read_bytes()
     assert session(tmp_path, PLAIN).read_bytes() == first
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("panel", ["all", "acceptance", "throughput"])
+def test_a_picture_of_an_import_shows_what_was_told(tmp_path: Path, panel: str) -> None:
+    out = tmp_path / "out.svg"
+    assert main(["export", str(session(tmp_path, PLAIN)), str(out), "--panel", panel]) == 0
+    root = ElementTree.fromstring(out.read_text("utf-8"))
+    said = " ".join(" ".join(root.itertext()).split())
+    assert "Imported from my decoder" in said
+    assert "No round" not in said
+    assert "71.4" in said if panel != "throughput" else "69.2" in said

@@ -84,6 +84,36 @@ def test_what_is_no_statistics_is_refused_in_a_sentence(tmp_path: Path, data: by
     assert str(fault.value).endswith(".")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "statistics a: ",
+        "vllm:spec_decode_num_drafts{",
+        "vllm:spec_decode_num_drafts{\n",
+        "vllm:spec_decode_num_",
+        "SpecDecoding metrics: Accepted: ",
+        "draft acceptance rate = ",
+        "eval time = ",
+        "n_draft ",
+        '{"stats":',
+        '{"stats": {}}\n',
+        "data: ",
+        " ",
+    ],
+)
+def test_long_and_senseless_files_are_read_once_and_refused(tmp_path: Path, part: str) -> None:
+    # what is looked through again from each of its beginnings would not come to an end
+    with pytest.raises(DraftscopeError):
+        imported(tmp_path, part * (2_000_000 // len(part)))
+
+
+def test_a_line_with_more_positions_than_any_draft_has_is_cut(tmp_path: Path) -> None:
+    line = VLLM_LOG.splitlines()[1].replace("0.344", "0.344" + ", 0.001" * 50_000)
+    told = told_by(imported(tmp_path, line))
+    assert (told.drafted, told.accepted) == (279, 146)
+    assert len(told.accepted_by_position) <= 256
+
+
 def test_text_in_utf_16_is_read_as_windows_writes_it(tmp_path: Path) -> None:
     told = told_by(imported(tmp_path, VLLM_LOG.encode("utf-16")))
     assert told.drafted == 549

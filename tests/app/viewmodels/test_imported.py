@@ -14,6 +14,7 @@ from app.viewmodels.document import Document
 from app.viewmodels.endings import ending
 from app.viewmodels.presentation import Presentation
 from app.viewmodels.readings import DASH, How
+from app.viewmodels.run_words import caption_words, run_words
 from app.viewmodels.strip import StripModel
 from app.viewmodels.throughput import ThroughputModel
 from app.viewmodels.timeline import TimelineModel
@@ -116,8 +117,8 @@ def test_the_text_is_there_without_tokens(tmp_path: Path) -> None:
     assert len(model.chips) == 0
     assert model.plain_text == model.text() == "Greetings, I'm a helpful AI."
     assert model.notice == (
-        "Imported from LM Studio: it tells counts, not tokens and their verdicts. Its text stands "
-        "below. The run ended at an end token."
+        "Imported from LM Studio: it tells counts, not tokens and their verdicts. The run ended at "
+        "an end token."
     )
     assert CourtModel(document, Presentation(document)).empty == (
         "LM Studio tells no verdicts of tokens."
@@ -166,3 +167,13 @@ def test_intervals_and_answers_are_no_rounds_and_have_no_curve(
     assert len(document.imported.steps) > 0  # type: ignore[union-attr]  # it is imported
     assert len(AcceptanceModel(document).cumulative) == 0
     assert len(ThroughputModel(document).cumulative) == 0
+
+
+def test_a_picture_says_nothing_that_was_not_told(tmp_path: Path) -> None:
+    words = run_words(shown(tmp_path, "vLLM"))
+    assert (words.settings, words.seed, words.day) == ("k 3", "", "")
+    assert run_words(shown(tmp_path, "my decoder")).seed == "seed 7"
+    caption = caption_words(shown(tmp_path, "llama.cpp"), "acceptance", 0)
+    assert caption.startswith("qwen3-8b; settings not recorded; 2025-11-24; Draftscope ")
+    assert "round of" not in caption
+    assert "Acceptance (imported): Accepted / tested." in caption
