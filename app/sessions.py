@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.views.main_window import MainWindow
 
-SESSIONS = "Draftscope sessions (*.jsonl)"
+SESSIONS = "Draftscope sessions (*.jsonl *.jsonl.zst)"
 OPENED = (
-    "Sessions and statistics (*.jsonl *.zst *.json *.log *.txt *.prom);;"
-    "Draftscope sessions (*.jsonl *.zst);;All files (*)"
+    "Sessions and statistics (*.jsonl *.jsonl.zst *.json *.log *.txt *.prom);;"
+    f"{SESSIONS};;All files (*)"
 )
 PAGES = "HTML pages (*.html)"
 _EXPORTED = "exported:"

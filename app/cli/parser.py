@@ -25,17 +25,8 @@ from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
 COMMANDS = (
-    "run",
-    "models",
-    "drafters",
-    "warm-up",
-    "train",
-    "export",
-    "join",
-    "mark",
-    "import",
-    "check",
-    "bench",
+    *("run", "models", "drafters", "warm-up", "train"),
+    *("export", "join", "mark", "import", "schema", "check", "bench"),
 )
 
 _WINDOW_EPILOG = """\
@@ -49,6 +40,7 @@ commands:
   draftscope mark      mark moments of a session, to talk about them
   draftscope join      put several sessions into one, to compare their runs
   draftscope import    make a session of what another program counted
+  draftscope schema    print what a line of a session may hold
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -84,6 +76,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_join(commands.add_parser("join", help="put several sessions into one"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
     add_import(commands.add_parser("import", help="make a session of what another program counted"))
+    _add_schema(commands.add_parser("schema", help="print what a line of a session may hold"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser
@@ -244,6 +237,13 @@ def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--again", action="store_true", help="build even if it was built before")
     parser.add_argument("--json", action="store_true", help="the record as JSON")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print the JSON Schema (draft 2020-12) of one line of a saved session, for programs that "
+        "read sessions. Kinds and fields that it does not name may come without a new version."
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
