@@ -19,78 +19,46 @@ class Stated(Frozen, frozen=True):
 
     name: str  # e.g. "mean acceptance length"
     value: float
-    unit: str = ""
+    unit: str = ""  # of the value, e.g. "s"
     meaning: str = ""  # what it divides or counts, in a sentence
 
 
 class ImportedStep(Frozen, frozen=True):
     """A part of the run as the program tells it: a round, an interval of a log, a response."""
 
-    drafted: int
-    accepted: int
+    drafted: int  # tokens; cut ones are left out
+    accepted: int  # of them
     drafts: int | None = None  # rounds in which something was drafted: 1 where it is a round
-    emitted: int | None = None
-    ns: int | None = None
+    emitted: int | None = None  # tokens added to the text
+    ns: int | None = None  # time of decoding
 
 
 class Imported(Frozen, frozen=True, tag="imported"):
-    """The counts of a run that another program made.
-
-    Attributes
-    ----------
-    program
-        As it is called: "vLLM", "llama.cpp", "LM Studio".
-    form
-        What was read, in words.
-    rounds
-        Passes of the target after the prompt's.
-    drafts
-        Those of them that had a draft.
-    drafted, accepted, rejected, discarded
-        Tokens, as in the glossary; cut tokens are left out.
-    emitted
-        Tokens added to the text.
-    tested_by_position, accepted_by_position
-        By draft position, 0 first; the first is empty where only the second is known.
-    accepted_lengths
-        [n] = rounds with a draft of which n were accepted.
-    steps
-        The parts that the program told, in order; may be empty.
-    decode_ns, prefill_ns, first_token_ns
-        As the program measured them.
-    tokens_per_second
-        As the program states it; where it is None, it is emitted / decode_ns.
-    prompt_tokens
-        How many were read.
-    missing
-        What the program does not tell: fields of `RunStarted` and words of the glossary.
-    notes
-        What a viewer should know, in sentences.
-    """
+    """The counts of a run that another program made; what it did not tell is null, never 0."""
 
     run: str
-    program: str
-    form: str
-    rounds: int | None = None
-    drafts: int | None = None
-    drafted: int | None = None
-    accepted: int | None = None
-    rejected: int | None = None
-    discarded: int | None = None
-    emitted: int | None = None
-    tested_by_position: tuple[int, ...] = ()
-    accepted_by_position: tuple[int, ...] = ()
-    accepted_lengths: tuple[int, ...] = ()
-    steps: tuple[ImportedStep, ...] = ()
-    decode_ns: int | None = None
-    prefill_ns: int | None = None
-    first_token_ns: int | None = None
-    tokens_per_second: float | None = None
-    prompt_tokens: int | None = None
-    stated: tuple[Stated, ...] = ()
-    text: str = ""
-    missing: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    program: str  # as it is called: "vLLM", "llama.cpp", "LM Studio"
+    form: str  # what was read, in words
+    rounds: int | None = None  # passes of the target after the prompt's
+    drafts: int | None = None  # those of them that had a draft
+    drafted: int | None = None  # tokens; cut ones are left out of this and the next three
+    accepted: int | None = None  # drafted tokens kept
+    rejected: int | None = None  # the first of a round that was not
+    discarded: int | None = None  # after a rejected one, never tested
+    emitted: int | None = None  # tokens added to the text
+    tested_by_position: tuple[int, ...] = ()  # draft position 0 first; empty if not told
+    accepted_by_position: tuple[int, ...] = ()  # as long, or alone
+    accepted_lengths: tuple[int, ...] = ()  # [n] = rounds with a draft of which n were accepted
+    steps: tuple[ImportedStep, ...] = ()  # the parts that the program told, in order
+    decode_ns: int | None = None  # of all rounds, as the program measured it
+    prefill_ns: int | None = None  # of reading the prompt, as the program measured it
+    first_token_ns: int | None = None  # from the request on, as the program measured it
+    tokens_per_second: float | None = None  # as stated; null: emitted / decode_ns
+    prompt_tokens: int | None = None  # how many were read
+    stated: tuple[Stated, ...] = ()  # the program's own figures, in its own words
+    text: str = ""  # the target's, where the program gave it
+    missing: tuple[str, ...] = ()  # what is not told: of run_started, too, where it stands empty
+    notes: tuple[str, ...] = ()  # what a viewer should know, in sentences
 
     @property
     def tested(self) -> int | None:
