@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from app.viewmodels.definitions import (
     ACCEPTANCE,
     EXPECTED,
+    LATENCY,
     PLAIN,
     PREDICTED,
     SPEEDUP,
@@ -26,16 +27,12 @@ if TYPE_CHECKING:
     from engine.trace.imported import Imported, Stated
 
 _MOST_STATED = 4  # of the program's own figures in a notice
-_SMALL = 3  # readings that the throughput panel has room for
 LONGEST_TEXT = 100_000  # characters of an imported text that the window shows
 _PER_DRAFT = (
     "1 + accepted / rounds with a draft: each of them emits its accepted tokens and one more. "
     "Rounds without a draft are not in it, and tokens that a stop cut off are."
 )
 _RATE = "Tokens per second of the decoding"
-_FIRST = "From the request to the first token, as the program measured it."
-_PREFILL = "Time of reading the prompt, as the program measured it."
-_PER_TOKEN = "Decoding time / emitted tokens: a mean, not the time between tokens."
 _WORDS = {
     "rounds": "rounds",
     "drafts": "with a draft",
@@ -183,25 +180,29 @@ def rate_reading(told: ImportedFigures) -> Reading:
 
 
 def small_readings(told: ImportedFigures | None) -> tuple[Reading, ...]:
-    """Return the small figures of the throughput panel; none for a run of our own."""
+    """Return the small figures of the throughput panel; none for a run of our own.
+
+    No program tells what they divide; what times it does tell are `times_words`.
+    """
     if told is None:
         return ()
-    times = (
-        ("time per token", told.ms_per_token, _PER_TOKEN),
-        ("prefill", _ms(told.prefill_ns), _PREFILL),
-        ("time to first token", _ms(told.first_token_ns), _FIRST),
-    )
-    known = [
-        _reading(name, milliseconds(value * 1e6), "ms", f"by {told.program}", definition)
-        for name, value, definition in times
-        if value is not None
-    ]
     reason = f"not told by {told.program}"
-    return (*known, _dash("c", reason, C), _dash("speed-up", reason, PREDICTED))[:_SMALL]
+    return (
+        _dash("time between tokens p50/p95/p99", reason, LATENCY),
+        _dash("c", reason, C),
+        _dash("speed-up", reason, PREDICTED),
+    )
 
 
-def _ms(ns: int | None) -> float | None:
-    return None if ns is None else ns / 1e6
+def times_words(told: ImportedFigures) -> str:
+    """Write the times that the program told, in a sentence; "" where it told none."""
+    times = (
+        ("a token", None if told.ms_per_token is None else told.ms_per_token * 1e6),
+        ("of prefill", told.prefill_ns),
+        ("to the first token", told.first_token_ns),
+    )
+    known = [f"{milliseconds(ns)} ms {what}" for what, ns in times if ns is not None]
+    return f"{', '.join(known)}, as {told.program} measured." if known else ""
 
 
 def _share(

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.viewmodels.columns import columns_of, window_ratio
 from app.viewmodels.definitions import LATENCY, PACED, PLAIN, PREDICTED, RUN, SPEEDUP, C
-from app.viewmodels.imported import rate_readings, small_readings, whose_words
+from app.viewmodels.imported import rate_readings, small_readings, times_words, whose_words
 from app.viewmodels.imported_steps import timed_sums
 from app.viewmodels.readings import DASH, DISTURBED, How, Reading, kind_of_rounds, number, plural
 
@@ -185,6 +185,8 @@ def _predicted(figures: Figures) -> Reading:
 
 def _source(figures: Figures) -> str:
     """Say where the rates come from; whether the drafter pays only where the interval is clear."""
+    if figures.imported is not None:
+        return times_words(figures.imported)
     if not figures.rounds:
         return ""
     paced = "Paced: rates" if figures.paced else "Rates"

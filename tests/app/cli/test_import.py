@@ -16,6 +16,8 @@ from app.importing.programs import PROGRAMS
 from engine.trace.reader import read_trace
 from tests.app.importing.imports import told_by
 from tests.app.importing.texts import LLAMA_CHAT, PLAIN, VLLM_LOG
+from tests.app.opened import write_trace
+from tests.traces import make_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,3 +131,29 @@ def test_a_picture_of_an_import_shows_what_was_told(tmp_path: Path, panel: str) 
     assert "Imported from my decoder" in said
     assert "No round" not in said
     assert "71.4" in said if panel != "throughput" else "69.2" in said
+
+
+def test_a_summary_tells_what_was_told_by_its_own_definitions(tmp_path: Path) -> None:
+    out = tmp_path / "out.md"
+    assert main(["export", str(session(tmp_path, LLAMA_CHAT)), str(out)]) == 0
+    said = out.read_text("utf-8")
+    assert said.startswith("# qwen3-8b, llama.cpp\n")
+    (rate,) = [line for line in said.splitlines() if line.startswith("| this run ")]
+    assert "20.0 tok/s | imported | as llama.cpp states it" in rate
+    assert "summed round times" not in rate
+    assert "No round was run" not in said
+    assert said.rstrip().endswith("The sky is blue.")
+
+
+def test_a_summary_sets_an_import_beside_a_run_of_our_own(log: Path, tmp_path: Path) -> None:
+    own = write_trace(tmp_path / "own.jsonl", make_trace(rounds=4, k=3))
+    told, both = tmp_path / "told.jsonl", tmp_path / "both.jsonl"
+    assert main(["import", str(log), str(told)]) == 0
+    assert main(["join", str(own), str(told), str(both)]) == 0
+    out = tmp_path / "both.md"
+    assert main(["export", str(both), str(out)]) == 0
+    said = out.read_text("utf-8")
+    (row,) = [line for line in said.splitlines() if line.startswith("| acceptance ")]
+    assert "76.2 %" in row
+    assert "run 2: 326/428 tested" in row
+    assert main(["check", "trace", str(both)]) == 0

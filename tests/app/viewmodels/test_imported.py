@@ -76,11 +76,13 @@ def test_an_acceptance_that_was_not_told_is_a_dash_with_the_reason(
 def test_rates_say_where_they_come_from(tmp_path: Path) -> None:
     stated = ThroughputModel(shown(tmp_path, "llama.cpp"))
     assert texts(stated)["this run"] == ("20.0", "as llama.cpp states it")
-    assert [one.name for one in stated.small] == ["time per token", "prefill", "c"]
+    assert stated.source == "50.0 ms a token, 1,236 ms of prefill, as llama.cpp measured."
+    assert {one.text for one in stated.small} == {DASH}
     followed = ThroughputModel(shown(tmp_path, "my decoder"))
     assert texts(followed)["this run"] == ("69.2", "9 tokens / 0.13 s of decoding")
     untold = ThroughputModel(shown(tmp_path, "vLLM"))
     assert texts(untold)["this run"][0] == DASH
+    assert untold.source == ""
     for model in (stated, followed, untold):
         assert texts(model)["speed-up"][0] == DASH
         assert texts(model)["plain target"][0] == DASH
@@ -177,3 +179,16 @@ def test_a_picture_says_nothing_that_was_not_told(tmp_path: Path) -> None:
     assert caption.startswith("qwen3-8b; settings not recorded; 2025-11-24; Draftscope ")
     assert "round of" not in caption
     assert "Acceptance (imported): Accepted / tested." in caption
+
+
+def test_readings_of_every_run_have_the_same_names_in_the_same_order(tmp_path: Path) -> None:
+    # summaries of several runs set them side by side
+    own = Document(make_trace(rounds=4, k=3))
+    for program in TEXTS:
+        document = shown(tmp_path, program)
+        for kind in (AcceptanceModel, ThroughputModel):
+            assert [one.name for one in kind(document).readings] == [
+                one.name for one in kind(own, 4).readings
+            ]
+        small = [one.name for one in ThroughputModel(document).small]
+        assert small == [one.name for one in ThroughputModel(own, 4).small]
