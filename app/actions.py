@@ -86,7 +86,9 @@ _FILE = (
         "HTML replay…",
         "Write one page that plays the session in any browser, offline.",
         "Ctrl+E",
-        lambda state: state.can_save and state.has_rounds and not state.exporting,
+        lambda state: (
+            state.can_save and (state.has_rounds or state.imported) and not state.exporting
+        ),
         icon="export",
         short="Export",
     ),

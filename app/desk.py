@@ -86,7 +86,7 @@ class Desk(QObject):
         self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
-        self._opening: OpenSession | None = None  # takes the picture over with its first events
+        self._opening = 0  # a job that takes the picture over with its first events
         self._control: Control | None = None
         self._first = ""  # what a held run is to show as soon as it has a round
         self._ready: set[str] = set()  # drafters that are loaded for the target in memory
@@ -152,8 +152,8 @@ class Desk(QObject):
         A run under way is stopped then, and its journal kept.
         """
         self._lanes.stop_opening()
-        self._opening = OpenSession(path=path)
-        self._send(self._opening)
+        self._send(job := OpenSession(path=path))
+        self._opening = job.number
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
@@ -245,18 +245,18 @@ class Desk(QObject):
         self._wake()
 
     def _show_nothing(self) -> None:
-        self._opening, self._shown_job, self.source = None, 0, None
+        self._opening, self._shown_job, self.source = 0, 0, None
         self._control, self._first = None, ""
         self.document.clear()
         self.presentation.reset()
         self.cleared.emit()
         self._wake()
 
-    def _show_opened(self, job: OpenSession) -> None:
+    def _show_opened(self, read: PortionRead) -> None:
         self._lanes.stop_engine()
         self._show_nothing()
         self.presentation.playing = True
-        self._shown_job, self.source = job.number, job.path
+        self._shown_job, self.source = read.job, read.path
 
     @Slot()
     def _wake(self) -> None:
@@ -313,8 +313,8 @@ class Desk(QObject):
                 self._update()
 
     def _extend(self, reply: EventsArrived | PortionRead) -> None:
-        if self._opening is not None and reply.job == self._opening.number:
-            self._show_opened(self._opening)
+        if isinstance(reply, PortionRead) and reply.job == self._opening:
+            self._show_opened(reply)
         if reply.job != self._shown_job:
             return
         if self.state.engine_wait is not None:  # a prompt was being read: its end has come

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from app.importing.opening import open_or_import
 from app.messages import (
     DrafterReplaced,
     EventsArrived,
@@ -286,7 +287,7 @@ def _write_end(journal: Journal, fault: Exception, job: Run, post: Post) -> None
 
 def _open(job: OpenSession, post: Post) -> str:
     """Read a session in portions: the first one is small, so that there is a picture at once."""
-    reader = TraceReader(job.path)
+    reader, said = open_or_import(job.path)
     gatherer = Gatherer()
     size = FIRST_PORTION
     try:
@@ -297,9 +298,9 @@ def _open(job: OpenSession, post: Post) -> str:
             if gatherer.held % BREATH == 0:
                 time.sleep(BREATH_S)
             if gatherer.held == size:
-                post(PortionRead(job.number, job.path, gatherer.portion()))
+                post(PortionRead(job.number, reader.path, gatherer.portion()))
                 size = PORTION
     finally:
         if gatherer.held and not job.cancel.is_set():
-            post(PortionRead(job.number, job.path, gatherer.portion()))
-    return reader.notice or ""
+            post(PortionRead(job.number, reader.path, gatherer.portion()))
+    return " ".join(filter(None, (said, reader.notice)))

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from app.views.main_window import MainWindow
 
 SESSIONS = "Draftscope sessions (*.jsonl *.jsonl.zst)"
+OPENED = (
+    "Sessions and statistics (*.jsonl *.jsonl.zst *.json *.log *.txt *.prom);;"
+    f"{SESSIONS};;All files (*)"
+)
 PAGES = "HTML pages (*.html)"
 _EXPORTED = "exported:"
 
@@ -56,7 +60,7 @@ class Sessions(QObject):
     def ask_open(self) -> None:
         """Ask for a session file."""
         folder = self._settings["files.folder"]
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a session", folder, SESSIONS)
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a session", folder, OPENED)
         if path:
             self.open(Path(path))
 

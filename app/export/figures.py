@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.viewmodels.imported import telling_readings
 from app.viewmodels.readings import (
     DASH,
     How,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def readings(figures: Figures) -> tuple[Reading, ...]:
-    """Return the five figures of the page, ready to be shown."""
+    """Return the five figures of the page, ready to be shown; four of an imported run."""
+    if figures.imported is not None:
+        return telling_readings(figures.imported)
     return (
         _acceptance(figures),
         _tokens_per_pass(figures),

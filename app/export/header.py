@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from app.viewmodels.imported import settings_told
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from engine.trace.events import ModelInfo, RunStarted
+    from engine.trace.imported import Imported
     from engine.trace.markers import SessionNote
 
 
@@ -35,9 +38,13 @@ _LEGEND = ("accepted", "rejected", "discarded", "correction", "bonus", "plain", 
 
 
 def header(
-    started: RunStarted, fates: AbstractSet[str], said: SessionNote, title: str | None
+    started: RunStarted,
+    fates: AbstractSet[str],
+    said: SessionNote,
+    title: str | None,
+    imported: Imported | None = None,
 ) -> Header:
-    """Return what is said about a run.
+    """Return what is said about a run, or about one that another program made.
 
     Parameters
     ----------
@@ -57,14 +64,17 @@ def header(
         drafter_detail=detail(drafter) if drafter is not None else "",
         prompt=started.prompt,
         withheld="prompt" in started.withheld,
-        facts=_facts(started, brief=bool(title)),
+        facts=_facts(started, imported, brief=bool(title)),
         fates=("pending", *(fate for fate in _LEGEND if fate in fates)),
     )
 
 
-def _facts(started: RunStarted, *, brief: bool) -> tuple[str, ...]:
+def _facts(started: RunStarted, imported: Imported | None, *, brief: bool) -> tuple[str, ...]:
     """Return what stands above the text; beside a title the machine is told elsewhere."""
     facts = [f"seed {started.seed}"]
+    if imported is not None:
+        seed = [] if "seed" in imported.missing else facts
+        facts = [f"imported from {imported.program}", settings_told(started, imported), *seed]
     if "machine" in started.withheld:
         facts.append("machine left out on request")
     elif started.machine and not brief:

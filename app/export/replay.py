@@ -143,7 +143,7 @@ def replay_of(
     figures = [document.figures_at(n) for n in range(shown + 1)]
     told = [readings(one) for one in figures]
     return Replay(
-        header=header(started, tokens.fates, document.session_note, title),
+        header=header(started, tokens.fates, document.session_note, title, document.imported),
         notices=notices,
         clock=Clock(),
         settings=tuple(tokens.settings),
@@ -163,6 +163,8 @@ def replay_of(
 
 
 def _text(document: Document, rounds: int) -> str:
+    if document.imported is not None:
+        return document.imported.text
     text = document.tokens.text(rounds)
     ended = document.finished if rounds == len(document.rounds) else None
     return text + ended.tail if ended is not None else text

@@ -73,7 +73,7 @@ def paint_timeline(
         box = QRectF(
             geometry.left, geometry.ruler, geometry.plot_width, geometry.height - geometry.ruler
         )
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "no round yet")
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, model.empty)
         return work
     flags = flags_of(geometry, model, window, metrics)
     paint_ruler(painter, geometry, window, theme, metrics, flags)

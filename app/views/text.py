@@ -1,10 +1,13 @@
-"""The centre of the window: the strip of text with the legend of its fates below."""
+"""The centre of the window: the strip of text with the legend of its fates below.
+
+A text that came without tokens stands in their place, plain.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.views.legend import LegendView
 
@@ -21,6 +24,12 @@ class TextView(QWidget):
         self.strip = strip
         self.legend = LegendView()
         strip.setFrameShape(QFrame.Shape.NoFrame)
+        self.plain = QPlainTextEdit()
+        self.plain.setReadOnly(True)
+        self.plain.setFrameShape(QFrame.Shape.NoFrame)
+        self.plain.setAccessibleName("Text, without its tokens")
+        self.plain.hide()
+        strip.plain_text_told.connect(self._show_plain)
         line = QFrame()
         line.setObjectName("hairline")
         line.setFixedHeight(1)
@@ -28,9 +37,15 @@ class TextView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(strip, 1)
+        layout.addWidget(self.plain, 3)
         layout.addWidget(line)
         layout.addWidget(self.legend)
         self.setFocusProxy(strip)
+
+    def _show_plain(self, text: str) -> None:
+        """Show a text that has no tokens; none for ""."""
+        self.plain.setPlainText(text)
+        self.plain.setVisible(bool(text))
 
     def set_theme(self, theme: Theme) -> None:
         """Dress both."""

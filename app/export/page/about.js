@@ -6,7 +6,7 @@ function fillAbout(data) {
   byId("about-definitions").replaceChildren(
     ...data.figures.map((figure) => term(`${figure.name} (${figure.how})`, figure.definition)),
   );
-  const races = [data.race, data.runs_race].filter(Boolean);
+  const races = [data.runs_race, data.race].filter(Boolean);
   byId("about-races").replaceChildren(
     ...races.filter((race) => race.outcome).map((race) => term(race.title, `${race.outcome} ${race.clock}`)),
   );

@@ -23,7 +23,7 @@ function loadRun(data) {
   clock.load(data.rounds, data.clock);
   for (const part of [strip, court, tip, cards, overview, predict]) part.load(data);
   markers.load(data, clock);
-  race.load([data.race, data.runs_race].filter(Boolean));
+  race.load([data.runs_race, data.race].filter(Boolean));
   byId("scrub").max = data.rounds.length;
   fillHeader(data);
   fillAbout(data);
