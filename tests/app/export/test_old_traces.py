@@ -30,6 +30,7 @@ def test_it_is_of_before_and_small() -> None:
     assert OLD.stat().st_size < 60_000
 
 
+@pytest.mark.case("E18")
 def test_it_opens_whole() -> None:
     source = open_source(OLD)
     assert source.notices == ()
