@@ -14,6 +14,7 @@ from app.export.provenance import definitions, facts
 from app.export.source import open_source
 from app.importing.programs import PROGRAMS
 from engine.trace.reader import read_trace
+from tests.app.export.looking import unpacked
 from tests.app.importing.imports import told_by
 from tests.app.importing.texts import LLAMA_CHAT, PLAIN, VLLM_LOG
 from tests.app.opened import write_trace
@@ -107,7 +108,7 @@ def test_an_export_that_needs_rounds_says_so_and_leaves_nothing(
 def test_a_page_of_an_import_shows_its_counts_and_its_reasons(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     assert main(["export", str(session(tmp_path, LLAMA_CHAT)), str(out)]) == 0
-    page = out.read_text("utf-8")
+    page = json.dumps(unpacked(out.read_text("utf-8")))
     assert "Imported from llama.cpp (an answer of its server)" in page
     assert "not told by llama.cpp: which tokens were tested" in page
     assert "as llama.cpp states it" in page
