@@ -85,6 +85,11 @@ def least_height(case: Case, width: float, theme: Theme, fonts: CourtFonts) -> f
     return height + sizes.below
 
 
+def readings_across(width: float, fonts: CourtFonts) -> int:
+    """Return how many of a case's readings stand side by side at a width."""
+    return max(1, min(4, int(width // (QFontMetricsF(fonts.text).height() * 7.9))))
+
+
 class _Sizes:
     """Heights of a case's parts at a width."""
 
@@ -101,7 +106,7 @@ class _Sizes:
     @property
     def across(self) -> int:
         """How many readings stand side by side."""
-        return max(1, min(4, int(self._width // (self.unit * 7.9))))
+        return readings_across(self._width, self._fonts)
 
     @property
     def below(self) -> float:

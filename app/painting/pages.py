@@ -1,6 +1,6 @@
 """Paint a cache as a row of pages: what it held, what the round added, what was given back.
 
-Knows one `CacheSpan`, a theme and a painter. Knows no widget and no document. Pages that do not
+Knows `CacheSpan`s, a theme and a painter. Knows no widget and no document. Pages that do not
 fit are left out at the front and counted.
 """
 
@@ -9,19 +9,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainterPath, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from app.painting.readings import scaled
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QFont, QPainter
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QFont
 
     from app.theme import Theme
     from app.viewmodels.caches import CachePicture
     from engine.trace.events import CacheSpan
 
 _GAP = 3.0
+_ROW_GAP = 5.0
 _NARROWEST, _WIDEST = 18.0, 34.0
+
+
+def pages_height(caches: int, font: QFont) -> float:
+    """Return the height that so many caches need, pixels."""
+    return caches * _row(font) + (caches - 1) * _ROW_GAP + 6
+
+
+def paint_caches(
+    painter: QPainter, box: QRectF, pictures: Sequence[CachePicture], theme: Theme, font: QFont
+) -> int:
+    """Paint a row of pages for each cache; return how many pages were painted."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    row, painted = _row(font), 0
+    for i, picture in enumerate(pictures):
+        top = box.top() + 3 + i * (row + _ROW_GAP)
+        own = QRectF(box.left() + 2, top, box.width() - 8, row)
+        painted += paint_pages(painter, own, picture, theme, font)
+    return painted
+
+
+def _row(font: QFont) -> float:
+    return QFontMetricsF(font).height() + 4
 
 
 def paint_pages(

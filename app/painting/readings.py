@@ -25,14 +25,15 @@ _UNIT_GAP = 3.0
 
 
 def scaled(font: QFont, factor: float, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Return the font at another size, with digits of one width."""
+    """Return the font at another size, with digits of one width unless it says otherwise."""
     out = QFont(font)
     if font.pixelSize() > 0:
         out.setPixelSize(max(1, round(font.pixelSize() * factor)))
     else:
         out.setPointSizeF(font.pointSizeF() * factor)
     out.setWeight(weight)
-    out.setFeature(QFont.Tag("tnum"), 1)
+    if not out.isFeatureSet(QFont.Tag("tnum")):
+        out.setFeature(QFont.Tag("tnum"), 1)
     return out
 
 
@@ -111,16 +112,23 @@ def columns(
     """Share a width among readings by what each needs; (left, width) of each, pixels."""
     if not readings:
         return []
-    fonts = Fonts.of(font, compact=compact, lead=lead)
-    needs = [
-        _need(one, fonts, lead=lead and i == 0, compact=compact) for i, one in enumerate(readings)
-    ]
+    needs = needed_widths(readings, font, compact=compact, lead=lead)
     free = width - gap(compact=compact) * (len(readings) - 1)
     spare = max(0.0, free - sum(needs)) / len(needs)
     shrink = min(1.0, free / sum(needs))
     widths = [need * shrink + min(spare, 60.0) for need in needs]
     lefts = [sum(widths[:i]) + gap(compact=compact) * i for i in range(len(widths))]
     return list(zip(lefts, widths, strict=True))
+
+
+def needed_widths(
+    readings: Sequence[Reading], font: QFont, *, compact: bool, lead: bool = True
+) -> list[float]:
+    """Return the width at which each reading is whole, pixels."""
+    fonts = Fonts.of(font, compact=compact, lead=lead)
+    return [
+        _need(one, fonts, lead=lead and i == 0, compact=compact) for i, one in enumerate(readings)
+    ]
 
 
 def _need(reading: Reading, fonts: Fonts, *, lead: bool, compact: bool) -> float:

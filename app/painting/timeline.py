@@ -106,6 +106,8 @@ def _paint_spans(
     painter.setPen(QPen(QColor(theme.border), 1))
     for index in range(*rounds):
         x = round(geometry.left + window.x_of(model.round_bounds_ns(index)[1])) + 0.5
+        if x > geometry.left + geometry.plot_width + 1:
+            continue
         painter.drawLine(QLineF(x, geometry.row(0).top(), x, geometry.height))
     boxes = {phase: geometry.row(i) for i, phase in enumerate(ROWS)}
     brushes = {phase: QColor(phase_colour(theme, phase)) for phase in PHASES}
@@ -114,6 +116,8 @@ def _paint_spans(
         left, right = window.x_of(span.start_ns), window.x_of(span.end_ns)
         if right < 0 or left > geometry.plot_width:
             continue
+        # An SVG knows no clip: nothing may stand out by itself.
+        left, right = max(left, 0.0), min(right, geometry.plot_width)
         box = boxes[span.phase]
         # At least a hair wide: 0.1 ms beside 30 ms would vanish.
         if right - left < 2:
@@ -149,11 +153,13 @@ def _paint_accepted(
         start, end = model.round_bounds_ns(index)
         left, right = geometry.left + window.x_of(start), geometry.left + window.x_of(end)
         text = model.accepted_label(index)
-        if metrics.horizontalAdvance(text) + 2 <= right - left:
+        wanted, whole = metrics.horizontalAdvance(text) + 2, right - left
+        left, right = max(left, box.left()), min(right, box.right())
+        if wanted <= right - left:
             painter.setPen(QColor(theme.fates["accepted"].colour))
             middle = (left + right - metrics.horizontalAdvance(text)) / 2
             painter.drawText(QPointF(middle, y), text)
-        else:
+        elif wanted > whole:
             _accepted_bar(painter, box, left, right, model.accepted(index), model, theme)
 
 

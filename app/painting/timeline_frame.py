@@ -131,12 +131,13 @@ def paint_later(
 ) -> None:
     """Veil what the picture has not reached."""
     left = max(0.0, window.x_of(cursor_ns))
-    right = window.x_of(window.total_ns)
+    right = min(window.x_of(window.total_ns), geometry.plot_width)
     if right - left < 0.5 or left > geometry.plot_width:
         return
     veil = QColor(theme.base)
     veil.setAlphaF(1 - _LATER_ALPHA)
-    box = QRectF(geometry.left + left, geometry.ruler, right - left, geometry.height)
+    height = geometry.height - geometry.ruler
+    box = QRectF(geometry.left + left, geometry.ruler, right - left, height)
     painter.fillRect(box, veil)
 
 
@@ -153,6 +154,7 @@ def paint_probes(
         geometry.left
         + (model.probe_ns[first : last + 1] - window.start_ns) / window.width_ns * window.pixels
     )
+    at = at[(at >= geometry.left) & (at <= geometry.left + geometry.plot_width)]
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(theme.plain_rate))
     y = geometry.ruler
@@ -168,7 +170,8 @@ def _marks_in(
     geometry: Geometry, model: TimelineModel, window: TimeWindow
 ) -> list[tuple[float, str]]:
     at = [(geometry.left + window.x_of(mark.at_ns), mark.label) for mark in model.marks]
-    return [(x, label) for x, label in at if geometry.left - 1 <= x <= geometry.width]
+    right = geometry.left + geometry.plot_width + 1
+    return [(x, label) for x, label in at if geometry.left - 1 <= x <= right]
 
 
 def flags_of(

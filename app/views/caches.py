@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.painting.pages import paint_pages
+from app.painting.pages import pages_height, paint_caches
 from app.viewmodels.caches import CachesModel
 from app.views.plots import Line, Plot
 from app.views.readings import ReadingRow
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from app.viewmodels.caches import CachePicture
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
-
-_ROW_GAP = 5
 
 
 class PagesView(QWidget):
@@ -56,8 +54,7 @@ class PagesView(QWidget):
 
     def sizeHint(self) -> QSize:
         """Two rows of text height."""
-        row = QFontMetricsF(self.font()).height() + 4
-        return QSize(200, round(2 * row + _ROW_GAP + 6))
+        return QSize(200, round(pages_height(2, self.font())))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint a row for each cache."""
@@ -65,11 +62,8 @@ class PagesView(QWidget):
         if self._theme is None:
             return
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            row = QFontMetricsF(self.font()).height() + 4
-            for i, picture in enumerate(self._pictures):
-                box = QRectF(2, 3 + i * (row + _ROW_GAP), self.width() - 8, row)
-                self.painted += paint_pages(painter, box, picture, self._theme, self.font())
+            box = QRectF(self.rect())
+            self.painted = paint_caches(painter, box, self._pictures, self._theme, self.font())
 
 
 class CachesView(QWidget):

@@ -1,18 +1,17 @@
 """The line above a plot: what is plotted, and a sample of each curve with its word.
 
-Knows words, roles and a theme. Knows no curve.
+A widget around `painting.plot_keys`. Knows no curve.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.painting.readings import scaled
+from app.painting.plot_keys import Key, keys_height, paint_keys, theme_colour
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,25 +20,7 @@ if TYPE_CHECKING:
 
     from app.theme import Theme
 
-_SAMPLE = 14.0  # length of a curve's sample
-_GAP = 12.0
-
-
-def theme_colour(theme: Theme, role: str) -> str:
-    """Return the colour of a role: a fate's name or a field of the theme."""
-    if role in theme.fates:
-        return theme.fates[role].colour
-    colour: str = getattr(theme, role)
-    return colour
-
-
-@dataclass(frozen=True)
-class Key:
-    """One entry of the legend; without a role it is a word alone."""
-
-    label: str
-    role: str = ""
-    dashed: bool = False
+__all__ = ["Key", "PlotHeader", "theme_colour"]
 
 
 class PlotHeader(QWidget):
@@ -77,8 +58,7 @@ class PlotHeader(QWidget):
 
     def sizeHint(self) -> QSize:
         """One line of small text."""
-        height = QFontMetricsF(scaled(self.font(), 0.85)).height()
-        return QSize(100, round(height + 6))
+        return QSize(100, round(keys_height(self.font())))
 
     def minimumSizeHint(self) -> QSize:
         """Words are left out where they do not fit."""
@@ -89,41 +69,9 @@ class PlotHeader(QWidget):
         if self._theme is None:
             return
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            bold = scaled(self.font(), 0.85, QFont.Weight.Medium)
-            small = scaled(self.font(), 0.85)
-            metrics = QFontMetricsF(small)
-            baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
-            right = self._paint_keys(painter, small, metrics, baseline, self._theme)
-            painter.setFont(bold)
-            painter.setPen(QColor(self._theme.text))
-            room = right - _GAP - 2
-            title = QFontMetricsF(bold).elidedText(self._title, Qt.TextElideMode.ElideRight, room)
-            if len(title) > 2:
-                painter.drawText(QPointF(2, baseline), title)
+            box = QRectF(self.rect())
+            paint_keys(painter, box, self._title, self._keys, self._theme, self.font())
             if self._focused:
                 painter.setPen(QPen(QColor(self._theme.focus), 2))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
-
-    def _paint_keys(
-        self, painter: QPainter, font: QFont, metrics: QFontMetricsF, baseline: float, theme: Theme
-    ) -> float:
-        """Paint the legend from the right and return its left edge."""
-        painter.setFont(font)
-        x = self.width() - 6.0
-        for key in reversed(self._keys):
-            sample = _SAMPLE + 5 if key.role else 0.0
-            if x - metrics.horizontalAdvance(key.label) - sample < 0:
-                break  # a key that does not fit is left out whole
-            x -= metrics.horizontalAdvance(key.label)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(QPointF(x, baseline), key.label)
-            x -= sample
-            if key.role:
-                style = Qt.PenStyle.DashLine if key.dashed else Qt.PenStyle.SolidLine
-                painter.setPen(QPen(QColor(theme_colour(theme, key.role)), 1.6, style))
-                y = baseline - metrics.xHeight() / 2
-                painter.drawLine(QPointF(x, y), QPointF(x + _SAMPLE, y))
-            x -= _GAP
-        return x + _GAP

@@ -12,7 +12,8 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.painting.readings import columns, gap, paint_reading, paint_separator, row_height
+from app.painting.reading_rows import paint_readings, reading_boxes, stack_height
+from app.painting.readings import row_height
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from app.viewmodels.readings import Reading
 
 _MARGIN = 6
-_STACK_GAP = 2.0
 _STACKED_WIDTH = 196  # the longest name that there is, whole
 
 
@@ -95,15 +95,12 @@ class ReadingRow(QWidget):
 
     def sizeHint(self) -> QSize:
         """Wide enough for a dock, as high as its lines."""
-        height, width = self._line, 380
+        height, width = row_height(self.font(), compact=self._compact, lead=self._lead), 380
         if self._stacked:
-            height = (height + _STACK_GAP) * max(1, len(self._readings)) - _STACK_GAP
+            count = len(self._readings)
+            height = stack_height(count, self.font(), compact=self._compact, lead=self._lead)
             width = _STACKED_WIDTH
         return QSize(width, round(height + 2 * _MARGIN + 0.5))
-
-    @property
-    def _line(self) -> float:
-        return row_height(self.font(), compact=self._compact, lead=self._lead)
 
     def minimumSizeHint(self) -> QSize:
         """Narrow rows elide their texts."""
@@ -116,45 +113,38 @@ class ReadingRow(QWidget):
 
     def _boxes(self) -> list[QRectF]:
         """Return where each reading stands."""
-        if self._stacked:
-            step, width = self._line + _STACK_GAP, self.width() - 2.0 * _MARGIN
-            tops = [_MARGIN + at * step for at in range(len(self._readings))]
-            return [QRectF(_MARGIN, top, width, self._line) for top in tops]
-        spans = columns(
+        return reading_boxes(
+            self._inner(),
             self._readings,
-            self.width() - 2.0 * _MARGIN,
             self.font(),
             compact=self._compact,
             lead=self._lead,
+            stacked=self._stacked,
         )
-        height = self.height() - 2.0 * _MARGIN
-        return [QRectF(_MARGIN + left, _MARGIN, width, height) for left, width in spans]
+
+    def _inner(self) -> QRectF:
+        return QRectF(self.rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint each reading and a hairline between two."""
         if self._theme is None:
             return
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for i, (reading, box) in enumerate(zip(self._readings, self._boxes(), strict=True)):
-                if i and not self._stacked:
-                    paint_separator(
-                        painter, box.left() - gap(compact=self._compact) / 2, box, self._theme
-                    )
-                paint_reading(
-                    painter,
-                    box,
-                    reading,
-                    self._theme,
-                    self.font(),
-                    lead=self._lead,
-                    first=i == 0,
-                    compact=self._compact,
-                )
-                if self.hasFocus() and i == self._current:
-                    painter.setPen(QPen(QColor(self._theme.focus), 2))
-                    painter.setBrush(Qt.BrushStyle.NoBrush)
-                    painter.drawRoundedRect(box.adjusted(-4, -4, 4, 4), 4, 4)
+            paint_readings(
+                painter,
+                self._inner(),
+                self._readings,
+                self._theme,
+                self.font(),
+                compact=self._compact,
+                lead=self._lead,
+                stacked=self._stacked,
+            )
+            if self.hasFocus() and self._readings:
+                painter.setPen(QPen(QColor(self._theme.focus), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                ring = self.box(self._current).adjusted(-4, -4, 4, 4)
+                painter.drawRoundedRect(ring, 4, 4)
 
     def event(self, event: QEvent) -> bool:
         """Answer a request for a tool tip with the reading under the pointer."""

@@ -8,25 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QRegion
+from PySide6.QtGui import QColor, QPainter, QRegion
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.fonts import base_points, code_font, ui_font
-from app.painting.strip import Highlights, paint_strip
-from app.painting.strip_arrow import Ends, paint_arrow, place_arrow
+from app.painting.strip import NO_HIGHLIGHTS, Highlights, paint_strip
+from app.painting.strip_arrow import paint_arrow, place_arrow
+from app.painting.strip_end import notice_room, paint_strip_notice, settled
 from app.painting.strip_layout import SMALL, StripLayout
+from app.painting.strip_told import arrow_ends, highlights_of
 from app.theme import LIGHT
-from app.viewmodels.copied import source_words
 from app.viewmodels.strip import StripModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
 
+    from app.painting.strip_arrow import Ends
     from app.painting.strip_changes import Changed
     from app.theme import Theme
-    from app.viewmodels.copied import Copied
     from app.viewmodels.document import Document
     from app.viewmodels.presentation import Presentation
     from app.viewmodels.refs import TokenRef
@@ -239,12 +238,15 @@ class StripArea(QAbstractScrollArea):
         self._adjusting = True
         bar.setPageStep(seen)
         bar.setSingleStep(round(layout.row_height))
-        at, rows, laid_out = float(bar.value()), -1, layout.laid_out
-        while rows != len(layout.rows):  # until what is to be seen is laid out
-            rows = len(layout.rows)
-            most = round(layout.height + self._notice_height() + 2 * MARGIN - seen)
-            at = max(0.0, most if self._following else min(at, most))
-            at = layout.settle(at - MARGIN, seen) + MARGIN
+        laid_out = layout.laid_out
+        at, most = settled(
+            layout,
+            float(bar.value()),
+            seen,
+            below=self._notice_height(),
+            margin=MARGIN,
+            follow=self._following,
+        )
         if layout.laid_out != laid_out:
             self.viewport().update()
         bar.setRange(0, max(0, most))
@@ -282,63 +284,35 @@ class StripArea(QAbstractScrollArea):
         self.viewport().update(QRegion(rest & area) | QRegion(below & area))
 
     def _highlights(self) -> Highlights:
-        told, model = self._copied(), self._model
-        sources = () if told is None else told[1].sources
-        source = None if told is None or model is None else model.source(told[0])
-        return Highlights(
-            hovered=self.index_of(self.hovered),
-            pinned=self.index_of(self.pinned),
-            focused=self.index_of(self.focused) if self.hasFocus() else None,
-            sources=frozenset(self._indices(sources)),
-            source=self.index_of(source),
+        if self._model is None:
+            return NO_HIGHLIGHTS
+        return highlights_of(
+            self._model,
+            hovered=self.hovered,
+            focused=self.focused if self.hasFocus() else None,
+            pinned=self.pinned,
+            told=self._told,
         )
 
-    def _copied(self) -> tuple[TokenRef, Copied] | None:
-        """Return a token that is told of and whose draft was copied, and where that was from."""
-        for ref in (self.hovered, self.focused, self.pinned):
-            if ref is not None and self._model is not None:
-                copy = self._model.copied(ref)
-                if copy is not None:
-                    return ref, copy
-        return None
+    @property
+    def _told(self) -> tuple[TokenRef | None, ...]:
+        """Tokens that are told of, the nearest one first."""
+        return self.hovered, self.focused, self.pinned
 
     def _arrow_ends(self) -> Ends | None:
         """Return the chips that an arrow ties, as far as they are shown."""
-        told = self._copied()
-        if told is None:
-            return None
-        sources, drafted = self._indices(told[1].sources), self._indices(told[1].drafted)
-        if not sources or not drafted:
-            return None
-        return Ends(sources, drafted, source_words(told[1]))
-
-    def _indices(self, refs: Iterable[TokenRef]) -> tuple[int, ...]:
-        found = (self.index_of(ref) for ref in refs)
-        return tuple(chip for chip in found if chip is not None)
+        return None if self._model is None else arrow_ends(self._model, self._told)
 
     def _notice_height(self) -> float:
         """Return the room below the text for how the run ended, in as many lines as that takes."""
-        if not self._notice or not self._layout.count:
-            return 0.0
-        room = QRectF(0, 0, max(1, self.viewport().width() - 2 * MARGIN), 10_000)
-        metrics = QFontMetricsF(self._notice_font())
-        needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self._notice).height()
-        return needed + self._layout.row_height * 0.6
+        width = self.viewport().width() - 2.0 * MARGIN
+        return notice_room(self._layout, self._notice, width, self._notice_font())
 
     def _notice_font(self) -> QFont:
         return ui_font(max(1.0, self._points / base_points() * SMALL))
 
     def _paint_notice(self, painter: QPainter) -> None:
         """Write below the text how the run ended, or in its place that nothing was run."""
-        if not self._notice:
-            return
-        painter.setFont(self._notice_font())
-        painter.setPen(QColor(self._theme.muted))
         room = QRectF(self.viewport().rect()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        if self._layout.count:
-            room.setTop(MARGIN + self._layout.height - self._offset())
-            room.setHeight(self._notice_height())
-            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            flags |= Qt.TextFlag.TextWordWrap
-        painter.drawText(room, flags, self._notice)
+        font, at = self._notice_font(), self._offset()
+        paint_strip_notice(painter, room, self._layout, self._notice, self._theme, font, at)
