@@ -1,7 +1,7 @@
 """The table of actions: menus, toolbar, command palette and the page of shortcuts come from it.
 
-Knows ids, titles, shortcuts and when an action makes sense. Knows no Qt, and not what an action
-does: `app.compose` binds ids to deeds.
+Knows ids, titles, shortcuts and when an action makes sense. Knows no Qt, not in which menu one
+stands (`app.menus`), and not what an action does: `app.compose` binds ids to deeds.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.viewmodels.desk import DeskState
-
-SEPARATOR = "-"
 
 
 def _always(state: DeskState) -> bool:
@@ -98,7 +96,7 @@ _FILE = (
     ),
     Action("app.quit", "Quit", "Close Draftscope; a run under way is stopped.", "Ctrl+Q"),
 )
-_RUN = (
+RUN = (
     Action(
         "run.start",
         "Run",
@@ -161,7 +159,7 @@ _RUN = (
     Action("speed.faster", "Faster", "Show verdicts faster.", "Ctrl+]"),
     Action("speed.live", AS_IT_COMES, "Show each round when the engine has it.", "Ctrl+Shift+L"),
 )
-_MODELS = (
+MODELS = (
     Action(
         "models.choose",
         "Choose models…",
@@ -249,7 +247,7 @@ _VIEW = (
         for number, (name, title) in enumerate(PANELS, 1)
     ),
 )
-_HELP = (
+HELP = (
     Action(
         "help.palette",
         "Command palette…",
@@ -266,65 +264,8 @@ _HELP = (
 )
 
 ACTIONS: dict[str, Action] = {
-    action.id: action for action in (*_FILE, *_RUN, *_MODELS, *_VIEW, *_HELP)
+    action.id: action for action in (*_FILE, *RUN, *MODELS, *_VIEW, *HELP)
 }
-
-Entry = str | tuple[str, tuple[str, ...]]
-
-MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    (
-        "&File",
-        (
-            "session.open",
-            ("Open &recent", ("recent",)),
-            "session.save",
-            SEPARATOR,
-            ("&Export", ("export.html", "export.cancel")),
-            SEPARATOR,
-            "app.quit",
-        ),
-    ),
-    (
-        "&Run",
-        (
-            *(action.id for action in _RUN[:7]),
-            SEPARATOR,
-            ("&Speed", ("speed.slower", "speed.faster", "speed.live")),
-        ),
-    ),
-    ("&Models", tuple(action.id for action in _MODELS)),
-    (
-        "&View",
-        (
-            ("&Panels", tuple(f"panel.{name}" for name, _ in PANELS if name != "text")),
-            "view.restore",
-            SEPARATOR,
-            ("&Colours", ("theme.system", "theme.light", "theme.dark")),
-            "view.rejected",
-            "view.full_screen",
-            SEPARATOR,
-            ("&Go to", tuple(f"go.{name}" for name, _ in PANELS)),
-        ),
-    ),
-    ("&Help", tuple(action.id for action in _HELP)),
-)
-
-TOOLBAR: tuple[str, ...] = (
-    "session.open",
-    "session.save",
-    "export.html",
-    SEPARATOR,
-    "run.pause",
-    "run.continue",
-    "run.step_phase",
-    "run.step_round",
-    "run.clear",
-    SEPARATOR,
-    "speed_label",
-    "speed",
-    "stretch",
-    "help.palette",
-)
 
 
 def matching(query: str) -> list[Action]:

@@ -11,7 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
-from app.actions import ACTIONS, MENUS, SEPARATOR, TOOLBAR, Entry, matching
+from app.actions import ACTIONS, matching
+from app.menus import MENUS, SEPARATOR, TOOLBAR, Entry
 from app.painting.icons import icon
 from app.viewmodels.desk import DeskState
 from app.views.palette import CommandPalette

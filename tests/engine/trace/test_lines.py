@@ -9,8 +9,8 @@ import pytest
 
 from engine.errors import DraftscopeError
 from engine.trace import codec
-from engine.trace.lines import TraceLines
 from engine.trace.events import Round
+from engine.trace.lines import TraceLines
 from engine.trace.reader import TraceReader
 from tests.traces import make_trace
 
