@@ -28,11 +28,11 @@ from app.messages import (
     SaveSession,
     WishFailed,
 )
+from app.pacing import Pacing
 from app.ticking import Ticker
 from app.viewmodels.desk import DeskState, Waiting, showing
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
-from engine.control import Control
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ class Desk(QObject):
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._opening: OpenSession | None = None  # takes the picture over with its first events
-        self._control: Control | None = None
-        self._first = ""  # what a held run is to show as soon as it has a round
-        self._ready: set[str] = set()  # drafters that are loaded for the target in memory
-        self._target = ""
+        self._pacing = Pacing(self.presentation)
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
         self._closed = False
         self._ticker = Ticker(self._tick, self)
@@ -104,7 +101,7 @@ class Desk(QObject):
 
     def load(self, target: str, drafter: str) -> None:
         """Load the models without running."""
-        self._aim(target)
+        self._pacing.aim(target)
         self._send(LoadModels(target=target, drafter=drafter))
 
     def run(self, target: str, request: RunRequest, *, first: str = "") -> None:
@@ -117,13 +114,11 @@ class Desk(QObject):
         """
         if self.state.running:
             return
-        self._aim(target)
+        self._pacing.aim(target)
         self._lanes.stop_opening()
         self._show_nothing()
-        self.presentation.playing = not first
-        self._first = first
-        self._control = Control(paced=not self.presentation.live, disturbed=lambda: self.disturbed)
-        job = Run(target=target, request=request, control=self._control)
+        control = self._pacing.begin(first, lambda: self.disturbed)
+        job = Run(target=target, request=request, control=control)
         self._shown_job = job.number
         self._send(job)
 
@@ -137,12 +132,7 @@ class Desk(QObject):
 
         A drafter that is not loaded yet is loaded first, between two rounds.
         """
-        for job in self._lanes.under_way(Run):
-            if isinstance(job, Run) and job.control is self._control:
-                if settings.drafter in self._ready:
-                    job.control.change_settings(settings)
-                else:
-                    job.wishes.put(settings)
+        self._pacing.change_settings(settings, self._lanes.under_way(Run))
 
     # Wishes: files and models
 
@@ -180,7 +170,7 @@ class Desk(QObject):
         """Let presentation time pass; at the end of a finished run, from the start again."""
         if self.presentation.at_end and not self.state.running:
             self.presentation.seek(-1)
-        self._first = ""
+        self._pacing.go_on()
         self.presentation.playing = True
         self._pace()
 
@@ -231,22 +221,14 @@ class Desk(QObject):
         self._update()
         self._wake()
 
-    def _aim(self, target: str) -> None:
-        """Another target has none of the drafters that were loaded."""
-        if target != self._target:
-            self._target = target
-            self._ready.clear()
-
     def _pace(self) -> None:
-        if self._control is not None:
-            self._control.set_paced(not self.presentation.live)
-            self._control.presented(self.presentation.last_finished_round)
+        self._pacing.follow()
         self._update()
         self._wake()
 
     def _show_nothing(self) -> None:
         self._opening, self._shown_job, self.source = None, 0, None
-        self._control, self._first = None, ""
+        self._pacing.forget()
         self.document.clear()
         self.presentation.reset()
         self.cleared.emit()
@@ -271,8 +253,7 @@ class Desk(QObject):
         except DraftscopeError as fault:  # the next tick would fail as this one did
             self.pause()
             self.failed.emit(str(fault))
-        if self._control is not None:
-            self._control.presented(self.presentation.last_finished_round)
+        self._pacing.tell()
         versions = (self.document.version, self.presentation.version)
         if versions != self._seen:
             self._seen = versions
@@ -284,9 +265,8 @@ class Desk(QObject):
     def _go_on(self, seconds: float) -> None:
         """Let presentation time pass, and show as much of a held run as was asked for."""
         self.presentation.advance(seconds)
-        if self._first and self.document.rounds:
-            step, self._first = self._first, ""
-            (self.presentation.step_round if step == "round" else self.presentation.step_phase)()
+        if self.document.rounds:
+            self._pacing.show_first()
 
     def _take(self, reply: Reply) -> None:
         match reply:
@@ -297,9 +277,7 @@ class Desk(QObject):
                 place = "fetch_wait" if self._lanes.is_fetch(reply.job) else "engine_wait"
                 self._update(**{place: waiting})
             case ModelsLoaded():
-                if reply.target != self.state.target:  # loaded again, under another plan perhaps
-                    self._ready.clear()
-                self._ready.add(reply.drafter)
+                self._pacing.note_loaded(reply, self.state.target)
                 self._update(target=reply.target, identity=reply.identity, engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
@@ -326,8 +304,7 @@ class Desk(QObject):
             self.failed.emit(str(fault))
 
     def _say_end(self, job: Job | None, reply: JobEnded) -> None:
-        if isinstance(job, Run) and self._control is job.control:
-            self._control = None
+        self._pacing.end(job)
         if reply.error:
             self.failed.emit(reply.error)
         if reply.notice:

@@ -5,7 +5,7 @@ Knows which job goes where. Knows neither a document nor what an answer means.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,6 +16,8 @@ from app.worker import Lane
 
 if TYPE_CHECKING:
     from app.worker import Perform
+
+Kind = TypeVar("Kind", bound=Job)
 
 _ACTIVITIES: dict[str, type[Job]] = {
     "running": Run,
@@ -61,7 +63,7 @@ class Lanes(QObject):
             self._lane(job).note_end(number)
         return job
 
-    def under_way(self, kind: type[Job]) -> list[Job]:
+    def under_way(self, kind: type[Kind]) -> list[Kind]:
         """Return the jobs of a kind that have not ended, the oldest first."""
         return [job for job in self._jobs.values() if isinstance(job, kind)]
 
