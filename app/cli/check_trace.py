@@ -9,6 +9,7 @@ import msgspec
 
 from app.cli.progress import ProgressLine
 from engine.check.trace import TraceChecker
+from engine.trace.events import RunStarted
 from engine.trace.reader import TraceReader
 
 if TYPE_CHECKING:
@@ -25,20 +26,30 @@ def check(options: argparse.Namespace) -> int:
     reader = TraceReader(options.trace)
     if reader.notice is not None:
         print(reader.notice, file=sys.stderr)
-    line, checker = ProgressLine(sys.stderr), TraceChecker()
+    line = ProgressLine(sys.stderr)
+    checkers: dict[str, TraceChecker] = {}
+    last = TraceChecker()  # of the run that began last: takes what belongs to none
     try:
         for done, event in enumerate(reader, start=1):
-            checker.add(event)
+            if isinstance(event, RunStarted) and event.run not in checkers:
+                last = checkers[event.run] = TraceChecker()
+            checkers.get(event.run, last).add(event)
             line(done, len(reader), f"Checking {reader.path.name}")
     finally:
         line.close()
-    report = checker.report()
+    reports = [checker.report() for checker in checkers.values()]
+    follows = not any(report.findings for report in reports)
     if options.json:
-        told = {"file": reader.path.name, "torn": reader.torn, "follows": not report.findings}
-        print(msgspec.json.encode(told | msgspec.to_builtins(report)).decode())
-    else:
-        print("\n".join(as_lines(report, reader.path.name)))
-    return 1 if report.findings else 0
+        told = {"file": reader.path.name, "torn": reader.torn, "follows": follows}
+        told |= msgspec.to_builtins(reports[0])
+        if len(reports) > 1:
+            told["runs"] = msgspec.to_builtins(reports)
+        print(msgspec.json.encode(told).decode())
+    for number, report in enumerate(reports, start=1):
+        name = reader.path.name if len(reports) == 1 else f"{reader.path.name}, run {number}"
+        if not options.json:
+            print("\n".join(as_lines(report, name)))
+    return 0 if follows else 1
 
 
 def as_lines(report: Report, name: str) -> list[str]:

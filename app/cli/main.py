@@ -65,6 +65,10 @@ def _command(options: argparse.Namespace) -> int:
         from app.cli.mark import mark
 
         return mark(options)
+    if options.command == "join":
+        from app.cli.join import join
+
+        return join(options)
     if options.command == "models":
         from app.cli.models import models
 

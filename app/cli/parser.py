@@ -17,13 +17,24 @@ from app.cli.arguments import (
     whole,
 )
 from app.cli.parser_bench import add_bench
-from app.cli.parser_export import add_export, add_mark
+from app.cli.parser_export import add_export, add_join, add_mark
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
-COMMANDS = ("run", "models", "drafters", "warm-up", "train", "export", "mark", "check", "bench")
+COMMANDS = (
+    "run",
+    "models",
+    "drafters",
+    "warm-up",
+    "train",
+    "export",
+    "join",
+    "mark",
+    "check",
+    "bench",
+)
 
 _WINDOW_EPILOG = """\
 commands:
@@ -34,6 +45,7 @@ commands:
   draftscope train     make a drafter for a target
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
+  draftscope join      put several sessions into one, to compare their runs
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -66,6 +78,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_warm_up(commands.add_parser("warm-up", help="build the fastest plan for this processor"))
     add_train(commands.add_parser("train", help="make a drafter for a target"))
     add_export(commands.add_parser("export", help="make something to take along from a session"))
+    add_join(commands.add_parser("join", help="put several sessions into one"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))

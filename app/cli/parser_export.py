@@ -1,4 +1,4 @@
-"""What may be typed after `draftscope export` and `draftscope mark`. Knows words and ranges."""
+"""What may be typed after `draftscope export`, `mark` and `join`. Knows words and ranges."""
 
 from __future__ import annotations
 
@@ -119,6 +119,21 @@ def add_mark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="TEXT", help="what the session is called")
     parser.add_argument("--about", metavar="TEXT", help="what is to be said of the session")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+
+def add_join(parser: argparse.ArgumentParser) -> None:
+    """Add which sessions are put into one."""
+    parser.description = (
+        "Put several sessions into one trace: replays race their runs side by side, slides and "
+        "summaries compare them."
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="TRACE",
+        help="two or more, and last the file to write",
+    )
 
 
 def _size(text: str) -> tuple[int, int]:

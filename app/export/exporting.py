@@ -35,7 +35,7 @@ def export(
         If the trace cannot be read, cannot become such a file, or the file cannot be written;
         what was at `out` is then as it was.
     """
-    if out.exists() and out.samefile(trace):
+    if out.exists() and trace.exists() and out.samefile(trace):
         raise DraftscopeError(
             f"{out.name} is the session itself, which stays as it is: choose another name."
         )

@@ -91,7 +91,7 @@ def _pinned(written: str | None, index: int, document: Document) -> TokenRef | N
     if written is None:
         return None
     ref = TokenRef(index, CLOSING_SLOT if written == "closing" else int(written) - 1)
-    if ref.slot < CLOSING_SLOT or document.token(ref) is None:
+    if written == "0" or document.token(ref) is None:
         drafted = len(document.rounds[index].drafted)
         raise DraftscopeError(
             f"Round {index + 1} has {drafted} drafted tokens, and no token {written}."

@@ -18,7 +18,7 @@ from app.painting.readings import scaled
 from app.painting.room import Room
 from app.painting.timeline import paint_timeline
 from app.painting.timeline_frame import Geometry
-from app.viewmodels.court import CourtModel
+from app.viewmodels.court import NOTHING_JUDGED, CourtModel
 from app.viewmodels.time_window import TimeWindow
 from app.viewmodels.timeline import TimelineModel
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MARGIN = 14.0
 _EDGE = 8.0
-_FEW_LAWS = 3  # rows of a small box: what was drafted, what was drawn, the rest
+_FEW_LAWS = (4, 3)  # rows of a small box: what was drafted, what was drawn, the rest
 
 
 class CourtPanel:
@@ -50,7 +50,8 @@ class CourtPanel:
         inner = box.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
         if case is not None:
             case = self._fitted(case, inner, theme)
-        paint_court(painter, inner, case, theme, self._fonts)
+        # In a picture nothing can be clicked.
+        paint_court(painter, inner, case, theme, self._fonts, empty=NOTHING_JUDGED)
 
     def _fitted(self, case: Case, box: QRectF, theme: Theme) -> Case:
         """Leave out notes, then readings, most laws and the line of u, until the rest fits."""
@@ -61,7 +62,7 @@ class CourtPanel:
             replace(case, notes=()),
             replace(case, notes=(), readings=some),
             short,
-            replace(short, bars=case.rows(_FEW_LAWS)),
+            *(replace(short, bars=case.rows(rows)) for rows in _FEW_LAWS),
             replace(short, bars=()),
             replace(short, bars=(), u=None),
         )

@@ -55,9 +55,15 @@ def court_fonts(font: QFont, code: QFont) -> CourtFonts:
 
 
 def paint_court(
-    painter: QPainter, rect: QRectF, case: Case | None, theme: Theme, fonts: CourtFonts
+    painter: QPainter,
+    rect: QRectF,
+    case: Case | None,
+    theme: Theme,
+    fonts: CourtFonts,
+    *,
+    empty: str = EMPTY_COURT,
 ) -> list[Region]:
-    """Paint a case into a rectangle; with no case, say so. Return what a view can explain."""
+    """Paint a case into a rectangle; with no case, say `empty`. Return what a view can explain."""
     painter.save()
     painter.setClipRect(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -65,7 +71,7 @@ def paint_court(
         painter.setFont(fonts.text)
         painter.setPen(QColor(theme.muted))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(rect, flags, EMPTY_COURT)
+        painter.drawText(rect, flags, empty)
         regions: list[Region] = []
     else:
         regions = _Work(painter, rect, case, theme, fonts).paint()

@@ -74,7 +74,7 @@ class AcceptancePanel:
             boxes = side_by_side(box, (3, 4, 3), 18.0)
         else:
             fit = int((box.height() + 10) // (_LEAST_PLOT + 10))
-            boxes = stacked(box, min(3, fit), 10.0)
+            boxes = stacked(box, (1.0,) * min(3, fit), 10.0)
         if box.height() < _LEAST_PLOT:
             return
         plot = CurvePlot(

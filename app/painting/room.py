@@ -5,7 +5,12 @@ Knows rectangles alone.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRectF
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Room:
@@ -38,7 +43,7 @@ class Room:
         return part
 
 
-def side_by_side(box: QRectF, shares: tuple[float, ...], gap: float) -> list[QRectF]:
+def side_by_side(box: QRectF, shares: Sequence[float], gap: float) -> list[QRectF]:
     """Share a box's width."""
     free = box.width() - gap * (len(shares) - 1)
     left, boxes = box.left(), []
@@ -49,10 +54,8 @@ def side_by_side(box: QRectF, shares: tuple[float, ...], gap: float) -> list[QRe
     return boxes
 
 
-def stacked(box: QRectF, count: int, gap: float) -> list[QRectF]:
-    """Share a box's height evenly."""
-    height = (box.height() - gap * (count - 1)) / max(1, count)
-    return [
-        QRectF(box.left(), box.top() + at * (height + gap), box.width(), height)
-        for at in range(count)
-    ]
+def stacked(box: QRectF, shares: Sequence[float], gap: float) -> list[QRectF]:
+    """Share a box's height."""
+    turned = QRectF(box.top(), box.left(), box.height(), box.width())
+    parts = side_by_side(turned, shares, gap)
+    return [QRectF(part.top(), part.left(), part.height(), part.width()) for part in parts]

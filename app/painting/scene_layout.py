@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QRectF
 
 GAP = 12.0
-_WIDE = 820.0  # from this width on there are two columns
+_WIDE = 740.0  # from this width on there are two columns
 _SHARES = (58.0, 42.0)  # of the text and of what stands beside it
 _LEAST = {"text": 120.0, "court": 200.0, "timeline": 150.0}
+_WEIGHTS = {"court": 1.5}  # of the height that panels share
 _LEAST_FIGURES = 200.0  # of any other panel
 _MOST_TIMELINE, _TIMELINE = 190.0, 0.28  # pixels, and share of the height of two panels
 _TEXT_ROOM = 0.38  # of a stack's height, the timeline's left out, goes to the text
@@ -59,7 +60,7 @@ def _column(box: QRectF, names: Sequence[str]) -> dict[str, QRectF]:
         if part is not None:
             boxes["text"] = part
         names = [name for name in names if name != "text"]
-    parts = stacked(room.box, len(names), GAP)
+    parts = stacked(room.box, [_WEIGHTS.get(name, 1.0) for name in names], GAP)
     return {**boxes, **dict(zip(names, parts, strict=True))}
 
 

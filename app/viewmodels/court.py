@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from app.viewmodels.readings import Reading
     from engine.trace.events import Round
 
-EMPTY_COURT = "No token has been judged yet. Click a token in the text to bring it here."
+NOTHING_JUDGED = "No token has been judged yet."
+EMPTY_COURT = f"{NOTHING_JUDGED} Click a token in the text to bring it here."
 UNOBSERVED = "This run was recorded without observation: only the token's own numbers are known."
 UNRECORDED = "No laws were recorded for this token: only its own numbers are known."
 ONE_HOT_TARGET = "At temperature 0 p_target is one-hot. The raw law shows what it was made from."

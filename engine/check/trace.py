@@ -33,6 +33,7 @@ from engine.trace.events import (
     RunStarted,
     SettingsChanged,
 )
+from engine.trace.markers import Marker, SessionNote
 from engine.trace.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class TraceChecker:
             ledger.holds(Kind.ORDER, "first event", False, type(event).__name__, "RunStarted")
             return
         ledger.equal(Kind.ORDER, "run", event.run, record.started.run)
+        if isinstance(event, Marker | SessionNote):
+            self._check_words(event, record)
+            return
         self._check_order(event)
         self._statistics.add(event)
         match event:
@@ -127,6 +131,12 @@ class TraceChecker:
             looked_at={kind.value: self._ledger.looked_at[kind] for kind in Kind},
             findings=tuple(self._ledger.findings),
         )
+
+    def _check_words(self, event: Marker | SessionNote, record: Record) -> None:
+        """Check what someone added: it may come at any time, and stands where something is."""
+        if isinstance(event, Marker):
+            there = -1 <= event.round < record.rounds
+            self._ledger.holds(Kind.ORDER, "marker", there, event.round, f"< {record.rounds}")
 
     def _start(self, started: RunStarted) -> None:
         self._record = Record.of(started)

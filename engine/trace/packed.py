@@ -105,9 +105,10 @@ def _pour(file: BinaryIO, out: BinaryIO, most: int, name: str) -> None:
     """Unpack a file as far as it goes; one that was cut short ends in a torn line, as it would."""
     written, last = 0, b""
     opened = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
-    pour = opened.decompressobj(write_size=_CHUNK, read_across_frames=True)
-    while packed_bytes := file.read(_PIECE):
-        chunk = pour.decompress(packed_bytes)
+    pour = opened.decompressobj(write_size=_CHUNK)
+    left = file.read(_PIECE)
+    while left:
+        chunk = pour.decompress(left)
         written += len(chunk)
         if written > most:
             raise DraftscopeError(
@@ -116,6 +117,9 @@ def _pour(file: BinaryIO, out: BinaryIO, most: int, name: str) -> None:
             )
         out.write(chunk)
         last = chunk[-1:] or last
+        left = pour.unused_data or file.read(_PIECE)
+        if pour.eof and left:  # another frame follows
+            pour = opened.decompressobj(write_size=_CHUNK)
     if not pour.eof and last == b"\n":
         out.write(b"{")
 

@@ -65,7 +65,7 @@ def test_without_a_command_the_window_opens(opened: list[dict[str, Any]], tmp_pa
         ["models", "bring"],
         ["models", "fetch"],
         ["export"],
-        ["export", "html", "only-one"],
+        ["export", "only-one"],
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_said_on_standard_error(
@@ -116,10 +116,10 @@ def test_an_interrupt_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_export_writes_the_replay_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace, page = tmp_path / "t.jsonl", tmp_path / "t.html"
     trace.write_bytes(b"".join(codec.encode(event) for event in make_trace()))
-    assert main(["export", "html", str(trace), str(page)]) == 0
+    assert main(["export", str(trace), str(page)]) == 0
     assert page.read_bytes().startswith(b"<!")
     assert str(page) in capsys.readouterr().out
-    assert main(["export", "html", str(tmp_path / "none.jsonl"), str(page)]) == 1
+    assert main(["export", str(tmp_path / "none.jsonl"), str(page)]) == 1
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["models"], ["run", "--help"]])

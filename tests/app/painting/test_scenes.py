@@ -138,6 +138,13 @@ def test_words_and_numbers_can_be_read_from_a_pdf(qapp, document):
     assert f"{speed:.2f}×" in text
 
 
+def test_a_picture_asks_nobody_to_click(qapp, document):
+    scene, moment = Scene(LIGHT, (960, 540)), Moment.at(document, -1)
+    text = pdf_text((960, 540), lambda p: scene.paint(p, moment))
+    assert "Notokenhasbeenjudgedyet." in text
+    assert "Click" not in text
+
+
 def test_a_title_card_says_what_is_known_and_nothing_of_what_is_not(qapp, document):
     size, card = (960, 540), TitleCard("A talk 2026", "With a note.")
     words = run_words(document)

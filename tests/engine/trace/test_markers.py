@@ -97,10 +97,13 @@ def test_a_packed_trace_reads_like_the_plain_one(tmp_path: Path) -> None:
     assert zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()) == data
     reader = TraceReader(path)
     assert list(reader) == events
+    assert reader.notice is None
     assert reader[3] == events[3]
     start, size, event = list(reader.located())[5]
     assert TraceLines(path).read(start, size) == event
     assert b"".join(packed([data])) == path.read_bytes()  # however its pieces fall
+    path.write_bytes(b"".join(packed([data[:1000]])) + b"".join(packed([data[1000:]])))
+    assert list(TraceReader(path)) == events  # frames in a row
 
 
 def test_a_packed_trace_that_was_cut_short_keeps_its_whole_events(tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_an_older_version_is_read_through_its_steps(
     old = [line.replace(b'"position":', b'"place":') for line in lines]
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"".join(old))
-    with pytest.raises(DraftscopeError, match="version 0, .* reads version 1"):
+    with pytest.raises(DraftscopeError, match=r"version 0, .* reads version 1"):
         TraceReader(path)
 
     def step(line: migrations.Line) -> migrations.Line:
