@@ -25,7 +25,10 @@ from app.messages import (
     PortionRead,
     Progressed,
     Run,
+    RunsMet,
     SaveSession,
+    SessionSummarised,
+    SourceCopied,
     WishFailed,
 )
 from app.pacing import Pacing
@@ -64,6 +67,9 @@ class Desk(QObject):
         The journal or session file that the document came from, or None.
     disturbed
         Whether something else computes on the machine: rounds from now on say so.
+    pauses_at_markers
+        Whether a replay pauses at markers that ask for it; a run under way never does, for its
+        engine would wait.
     """
 
     picture_changed = Signal()  # at most once a tick
@@ -75,6 +81,8 @@ class Desk(QObject):
     drafter_replaced = Signal(str)  # the one that drafts instead of the one asked for
     opened = Signal(object)  # Path, once the whole file is read
     saved = Signal(object)  # Path
+    replied = Signal(object)  # Reply that changes nothing of what is on show
+    ended = Signal(object, object)  # Job or None, JobEnded
 
     def __init__(self, *, speed: float | None = None, engine: Perform | None = None) -> None:
         super().__init__()
@@ -83,6 +91,7 @@ class Desk(QObject):
         self.state = DeskState()
         self.source: Path | None = None
         self.disturbed = False
+        self.pauses_at_markers = True
         self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
@@ -102,7 +111,7 @@ class Desk(QObject):
     def load(self, target: str, drafter: str) -> None:
         """Load the models without running."""
         self._pacing.aim(target)
-        self._send(LoadModels(target=target, drafter=drafter))
+        self.send(LoadModels(target=target, drafter=drafter))
 
     def run(self, target: str, request: RunRequest, *, first: str = "") -> None:
         """Begin a run and show it in place of what is on show.
@@ -120,7 +129,7 @@ class Desk(QObject):
         control = self._pacing.begin(first, lambda: self.disturbed)
         job = Run(target=target, request=request, control=control)
         self._shown_job = job.number
-        self._send(job)
+        self.send(job)
 
     def stop(self) -> None:
         """End the run, or the loading, within one round."""
@@ -136,23 +145,23 @@ class Desk(QObject):
 
     # Wishes: files and models
 
-    def open(self, path: Path) -> None:
-        """Show a session file, if it proves to be one: what was on show stays until then.
+    def open(self, path: Path, run: int = 0) -> None:
+        """Show a run of a session file, if it proves to be one: what was on show stays until then.
 
         A run under way is stopped then, and its journal kept.
         """
         self._lanes.stop_opening()
-        self._opening = OpenSession(path=path)
-        self._send(self._opening)
+        self._opening = OpenSession(path=path, run=run)
+        self.send(self._opening)
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
         if self.source is not None:
-            self._send(SaveSession(source=self.source, path=path))
+            self.send(SaveSession(source=self.source, path=path))
 
     def fetch(self, name: str) -> None:
         """Bring a known model."""
-        self._send(FetchModel(name=name))
+        self.send(FetchModel(name=name))
 
     def cancel_fetch(self) -> None:
         """Give up the fetch."""
@@ -214,7 +223,8 @@ class Desk(QObject):
 
     # What happens
 
-    def _send(self, job: Job) -> None:
+    def send(self, job: Job) -> None:
+        """Let a worker perform a job; its answers come through the signals."""
         if self._closed:
             return
         self._lanes.submit(job)
@@ -236,8 +246,8 @@ class Desk(QObject):
 
     def _show_opened(self, job: OpenSession) -> None:
         self._lanes.stop_engine()
-        self._show_nothing()
         self.presentation.playing = True
+        self._show_nothing()
         self._shown_job, self.source = job.number, job.path
 
     @Slot()
@@ -264,6 +274,8 @@ class Desk(QObject):
 
     def _go_on(self, seconds: float) -> None:
         """Let presentation time pass, and show as much of a held run as was asked for."""
+        live = self._pacing.control is not None
+        self.presentation.pauses_at_markers = self.pauses_at_markers and not live
         self.presentation.advance(seconds)
         if self.document.rounds:
             self._pacing.show_first()
@@ -284,11 +296,15 @@ class Desk(QObject):
             case JournalStarted() if reply.job == self._shown_job:
                 self.source = reply.path
                 self.document.read_from(reply.path)
+            case RunsMet() | SourceCopied() | SessionSummarised():
+                self.replied.emit(reply)
             case WishFailed():
                 self.failed.emit(reply.error)
             case JobEnded():
-                self._say_end(self._lanes.end(reply.job), reply)
+                job = self._lanes.end(reply.job)
+                self._say_end(job, reply)
                 self._update()
+                self.ended.emit(job, reply)
 
     def _extend(self, reply: EventsArrived | PortionRead) -> None:
         if self._opening is not None and reply.job == self._opening.number:

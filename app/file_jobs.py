@@ -103,7 +103,7 @@ def _open(job: OpenSession, post: Post) -> str:
     finally:
         if gatherer.held and not job.cancel.is_set():
             post(PortionRead(job.number, job.path, gatherer.portion()))
-    post(RunsMet(job.number, run_titles([*runs.values()])))
+    post(RunsMet(job.number, run_titles([*runs.values()]), job.run))
     return reader.notice or ""
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from app.file_jobs import FileJobs
 from app.inbox import Inbox
-from app.jobs import EngineJobs, FileJobs
+from app.jobs import EngineJobs
 from app.messages import FetchModel, Job, LoadModels, OpenSession, Reply, Run
 from app.worker import Lane
 

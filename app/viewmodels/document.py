@@ -182,6 +182,11 @@ class Document:
             case SessionNote():
                 self.session_note = event
 
+    @property
+    def known_markers(self) -> tuple[Marker, ...]:
+        """All markers that were ever set, those that were changed or taken away too."""
+        return tuple(self._marked)
+
     def token(self, ref: TokenRef) -> AnyToken | None:
         """Return the token at `ref`, or None if there is none (yet)."""
         if ref.in_prompt:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.export.source import Source
+    from app.viewmodels.document import Document
     from app.viewmodels.readings import Reading
 
 _LONGEST_PROMPT = 90  # characters, where nobody gave a title
@@ -82,3 +83,8 @@ def _shortened(prompt: str) -> str:
 
 def _stem(path: Path) -> str:
     return path.name.removesuffix(".zst").removesuffix(".jsonl")
+
+
+def called(document: Document, path: Path) -> str:
+    """Return what a session is called: by its title, or else by its file."""
+    return document.session_note.title or _stem(path)

@@ -61,11 +61,14 @@ def marker_shown(markers: Sequence[Marker], cursor: Cursor, drafted: int) -> Mar
     return told if told.title or told.note else None
 
 
-def neighbour(markers: Sequence[Marker], cursor: Cursor, step: Literal[-1, 1]) -> Marker | None:
+def neighbour(
+    markers: Sequence[Marker], cursor: Cursor, drafted: int, step: Literal[-1, 1]
+) -> Marker | None:
     """Return the next marker after the picture, or the last one before it; None if none is."""
-    here = cursor.round, PHASES.index(cursor.phase)
     if step > 0:
-        return next((one for one in markers if place_of(one) > here), None)
+        past = reached(cursor, drafted)
+        return next((one for one in markers if place_of(one) > past), None)
+    here = cursor.round, PHASES.index(cursor.phase)
     return next((one for one in reversed(markers) if place_of(one) < here), None)
 
 
