@@ -80,11 +80,17 @@ _FILE = (
         short="Save",
     ),
     Action(
-        "export.html",
-        "HTML replay…",
-        "Write one page that plays the session in any browser, offline.",
+        "session.name",
+        "Name this session…",
+        "Give it a title and a note, which exports begin with.",
+        enabled=lambda state: state.can_save,
+    ),
+    Action(
+        "export.ask",
+        "Export…",
+        "Make a page that plays offline in any browser, a film, pictures, slides or tables.",
         "Ctrl+E",
-        lambda state: state.can_save and state.has_rounds and not state.exporting,
+        lambda state: state.can_save and state.has_rounds,
         icon="export",
         short="Export",
     ),
@@ -247,6 +253,42 @@ _VIEW = (
         for number, (name, title) in enumerate(PANELS, 1)
     ),
 )
+MARKS = (
+    Action(
+        "marks.add",
+        "Mark this moment…",
+        "Give the moment on show a title and a note: replays pause, exports tell them.",
+        "Ctrl+D",
+        lambda state: state.can_save,
+    ),
+    Action(
+        "marks.previous",
+        "Previous marker",
+        "Go back to the marker before this moment.",
+        "Ctrl+Alt+Left",
+        lambda state: state.has_markers,
+    ),
+    Action(
+        "marks.next",
+        "Next marker",
+        "Go on to the marker after this moment.",
+        "Ctrl+Alt+Right",
+        lambda state: state.has_markers,
+    ),
+    Action(
+        "marks.list",
+        "Markers…",
+        "Read, change and remove the markers of this session.",
+        "Ctrl+Shift+D",
+        lambda state: state.can_save,
+    ),
+    Action(
+        "marks.pause",
+        "Pause at markers",
+        "Let a replay hold at each marker that asks for it; a run under way never does.",
+        checkable=True,
+    ),
+)
 HELP = (
     Action(
         "help.palette",
@@ -257,14 +299,17 @@ HELP = (
         short="Find an action",
     ),
     Action("help.shortcuts", "Keyboard shortcuts", "Every shortcut on one page.", "F1"),
+    Action("help.gallery", "Recorded sessions", "Choose a session that comes with Draftscope."),
     Action(
-        "help.demo", "Show the recorded session", "Play the session that comes with Draftscope."
+        "help.demo",
+        "Play the first recorded session",
+        "Play a session that comes with Draftscope; it needs no model.",
     ),
     Action("help.about", "About Draftscope", "Version and licence."),
 )
 
 ACTIONS: dict[str, Action] = {
-    action.id: action for action in (*_FILE, *RUN, *MODELS, *_VIEW, *HELP)
+    action.id: action for action in (*_FILE, *RUN, *MARKS, *MODELS, *_VIEW, *HELP)
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.actions import HELP, MODELS, PANELS, RUN
+from app.actions import HELP, MARKS, MODELS, PANELS, RUN
 
 SEPARATOR = "-"
 
@@ -15,8 +15,10 @@ MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             "session.open",
             ("Open &recent", ("recent",)),
             "session.save",
+            "session.name",
             SEPARATOR,
-            ("&Export", ("export.html", "export.cancel")),
+            "export.ask",
+            "export.cancel",
             SEPARATOR,
             "app.quit",
         ),
@@ -29,6 +31,7 @@ MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("&Speed", ("speed.slower", "speed.faster", "speed.live")),
         ),
     ),
+    ("Mar&kers", tuple(action.id for action in MARKS)),
     ("&Models", tuple(action.id for action in MODELS)),
     (
         "&View",
@@ -49,7 +52,7 @@ MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 TOOLBAR: tuple[str, ...] = (
     "session.open",
     "session.save",
-    "export.html",
+    "export.ask",
     SEPARATOR,
     "run.pause",
     "run.continue",

@@ -52,6 +52,7 @@ class DeskState:
     at_end: bool = True  # all that arrived is shown
     has_events: bool = False
     has_rounds: bool = False
+    has_markers: bool = False
     finished: bool = False  # the document's run has ended
     can_save: bool = False
     has_prompt: bool = False
@@ -105,6 +106,7 @@ def showing(
         at_end=not streaming and presentation.at_end,
         has_events=bool(document.events),
         has_rounds=bool(document.rounds),
+        has_markers=bool(document.markers),
         finished=document.finished is not None,
         can_save=kept and bool(document.events),
         shown="" if streaming else in_words(document),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -27,7 +28,10 @@ from app.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
 MOST_BANNERS = 4
+_NARROW = 480  # pixels
 
 
 class Banner(QFrame):
@@ -64,18 +68,26 @@ class Banner(QFrame):
         self.progress.setMaximumWidth(160)
         self.progress.setTextVisible(False)
         self.progress.hide()
+        told, choices = QHBoxLayout(), QHBoxLayout()
+        for row in (told, choices):
+            row.setSpacing(10)
+        told.addWidget(self._mark)
+        told.addWidget(self.label, 1)
+        told.addWidget(self.progress)
+        self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._body.setSpacing(10)
+        self._body.addLayout(told, 1)
+        self._body.addLayout(choices)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
         layout.setSpacing(10)
-        layout.addWidget(self._mark)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.progress)
+        layout.addLayout(self._body, 1)
         self.buttons: dict[str, QPushButton] = {}
         for number, (name, title) in enumerate(buttons):
             button = QPushButton(title)
             button.setProperty("primary", number == 0)
             button.clicked.connect(lambda _=False, name=name: self.chosen.emit(self.key, name))
-            layout.addWidget(button)
+            choices.addWidget(button)
             self.buttons[name] = button
         self.close_button = QToolButton()
         self.close_button.setText("✕")
@@ -84,8 +96,16 @@ class Banner(QFrame):
         self.close_button.setAccessibleName("Dismiss this message")
         self.close_button.clicked.connect(lambda: self.dismissed.emit(self.key))
         layout.addWidget(self.close_button)
+        choices.addStretch(1)
         self.setAccessibleName({"error": "Error"}.get(kind, "Notice"))
         self.setAccessibleDescription(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the choices below the sentence where both would be squeezed beside each other."""
+        super().resizeEvent(event)
+        directions = QBoxLayout.Direction
+        narrow = bool(self.buttons) and event.size().width() < _NARROW
+        self._body.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
 
     def set_text(self, text: str) -> None:
         """Change the sentence."""

@@ -78,15 +78,15 @@ class ExportForm(QWidget):
 
     def _make_fields(self) -> None:
         theme = combo_box("Colours", "Light for paper and bright rooms, dark for a dark hall.")
-        for title in ("Light", "Dark"):
-            theme.addItem(title, title.lower())
+        for words in ("Light", "Dark"):
+            theme.addItem(words, words.lower())
         size = ChoiceBox("Size", "Width and height in pixels: choose one or write 1280x720.")
         names = [
             (f"{name.capitalize()} {width} × {height}", name)
             for name, (width, height) in SIZES.items()
         ]
         size.offer([(_ITS_OWN, ""), *names], "")
-        scale = double_box("Size of words", "1 suits the size; larger for a large hall.", 3.0, 0.1)
+        scale = double_box("Text size", "1 suits the size; larger for a large hall.", 3.0, 0.1)
         scale.setRange(*FONT_SCALES)
         title = QLineEdit()
         describe(title, "Title", "Above everything; left empty, the session's own.")
@@ -115,7 +115,7 @@ class ExportForm(QWidget):
         self._add("panel", "&Panel", panel)
         self._add("size", "&Size", size)
         self._add("theme", "&Colours", theme)
-        self._add("font_scale", "&Words", scale)
+        self._add("font_scale", "Te&xt size", scale)
         self._add("title", "T&itle", title)
         self._add("speed", "Spee&d", speed)
         self._add("frame_rate", "Frames/s", rate)

@@ -83,7 +83,9 @@ def paint_shown(painter: QPainter, shown: Shown, size: tuple[int, int]) -> None:
             painter, size, moment, theme, plan.panel, scale, title=plan.title, caption=words
         )
         return
-    scene = Scene(theme, size, scale, title=title, keep_caption_room=plan.look == "film")
+    scene = Scene(
+        theme, size, scale, title=title, keep_caption_room=plan.look == "film" and captions
+    )
     scene.paint(painter, moment, said)
 
 

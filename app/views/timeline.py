@@ -29,6 +29,7 @@ class TimelineView(QWidget):
     """Phases along engine time with the presentation's cursor."""
 
     seek_requested = Signal(int)  # a round's index, to its end; -1 is the start
+    marker_requested = Signal(object)  # Marker
     play_requested = Signal()
     pause_requested = Signal()
     step_round_requested = Signal()
@@ -70,6 +71,7 @@ class TimelineView(QWidget):
         transport.start_requested.connect(self._seek_start)
         transport.end_requested.connect(self._seek_end)
         canvas.seek_requested.connect(self.seek_requested)
+        canvas.marker_requested.connect(self.marker_requested)
         canvas.toggle_requested.connect(transport.toggle)
         canvas.window_moved.connect(self._show_window)
         canvas.described.connect(self._describe)
