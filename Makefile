@@ -19,7 +19,7 @@ TEST_PLATFORM ?= offscreen
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: run test lint screenshots bench help clean model
+.PHONY: run test lint screenshots demos bench help clean model
 
 run: $(STAMPS)/run model $(STAMPS)/warm-up ## open the window (the first call installs it and fetches the default model)
 	$(BIN)/draftscope $(ARGS)
@@ -35,6 +35,9 @@ lint: $(STAMPS)/test ## ruff, mypy strict and the import contracts
 
 screenshots: $(STAMPS)/run model ## make the README's pictures from a real run
 	QT_QPA_PLATFORM=$(TEST_PLATFORM) $(BIN)/python packaging/screenshots.py $(ARGS)
+
+demos: $(STAMPS)/run model $(STAMPS)/warm-up ## record the sessions that come with Draftscope, on a quiet machine
+	$(BIN)/python packaging/demos.py $(ARGS)
 
 bench: $(STAMPS)/run model $(STAMPS)/warm-up ## measure on this machine: make bench ARGS=pass-cost (a list without ARGS)
 	$(BIN)/draftscope bench $(ARGS)

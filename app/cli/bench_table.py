@@ -197,6 +197,30 @@ def _articles(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _exports(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="TRACE",
+        help="(default: the sessions that come with Draftscope)",
+    )
+    parser.add_argument(
+        "--format", nargs="+", default=(), metavar="FORMAT", help="(default: every one)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="of a long trace that is exported as well (default: none)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write a page of results there")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what is exported there")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
 BENCHMARKS = (
     Benchmark(
         "decoding",
@@ -246,6 +270,13 @@ BENCHMARKS = (
         _gui,
         measure="app.benchmarks.gui:measure",
         text="app.cli.bench_gui:text",
+    ),
+    Benchmark(
+        "exports",
+        "how long each format takes to export and how large it is, for every recorded session",
+        _exports,
+        measure="app.cli.bench_exports:measure",
+        text="app.cli.bench_exports:text",
     ),
     Benchmark(
         "memory",

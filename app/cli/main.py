@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from app.cli.parser import COMMANDS, command_parser, window_parser
@@ -16,9 +17,23 @@ from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
+DEEDS = {
+    "run": "run:run",
+    "models": "models:models",
+    "drafters": "drafters:drafters",
+    "warm-up": "warm_up:warm_up",
+    "train": "train:train",
+    "export": "export:export",
+    "join": "join:join",
+    "mark": "mark:mark",
+    "schema": "schema:schema",
+    "check": "check:check",
+    "bench": "bench:bench",
+}
+"""By command, "module:function" in `app.cli`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,45 +72,9 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _command(options: argparse.Namespace) -> int:
-    if options.command == "run":
-        from app.cli.run import run
-
-        return run(options)
-    if options.command == "mark":
-        from app.cli.mark import mark
-
-        return mark(options)
-    if options.command == "join":
-        from app.cli.join import join
-
-        return join(options)
-    if options.command == "models":
-        from app.cli.models import models
-
-        return models(options)
-    if options.command == "train":
-        from app.cli.train import train
-
-        return train(options)
-    if options.command == "drafters":
-        from app.cli.drafters import drafters
-
-        return drafters(options)
-    if options.command == "warm-up":
-        from app.cli.warm_up import warm_up
-
-        return warm_up(options)
-    if options.command == "check":
-        from app.cli.check import check
-
-        return check(options)
-    if options.command == "bench":
-        from app.cli.bench import bench
-
-        return bench(options)
-    from app.cli.export import export
-
-    return export(options)
+    module, _, name = DEEDS[options.command].partition(":")
+    deed: Callable[[argparse.Namespace], int] = getattr(import_module(f"app.cli.{module}"), name)
+    return deed(options)
 
 
 def _window_options(arguments: list[str]) -> argparse.Namespace:

@@ -24,16 +24,8 @@ from engine.drafters.names import ANYWHERE, QUICKEST
 from engine.version import VERSION
 
 COMMANDS = (
-    "run",
-    "models",
-    "drafters",
-    "warm-up",
-    "train",
-    "export",
-    "join",
-    "mark",
-    "check",
-    "bench",
+    *("run", "models", "drafters", "warm-up", "train"),
+    *("export", "join", "mark", "schema", "check", "bench"),
 )
 
 _WINDOW_EPILOG = """\
@@ -46,6 +38,7 @@ commands:
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
   draftscope join      put several sessions into one, to compare their runs
+  draftscope schema    print what a line of a session may hold
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
 Each has its own --help.
@@ -80,6 +73,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_export(commands.add_parser("export", help="make something to take along from a session"))
     add_join(commands.add_parser("join", help="put several sessions into one"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
+    _add_schema(commands.add_parser("schema", help="print what a line of a session may hold"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))
     return parser
@@ -240,6 +234,13 @@ def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--again", action="store_true", help="build even if it was built before")
     parser.add_argument("--json", action="store_true", help="the record as JSON")
+
+
+def _add_schema(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print the JSON Schema (draft 2020-12) of one line of a saved session, for programs that "
+        "read sessions. Kinds and fields that it does not name may come without a new version."
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

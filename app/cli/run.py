@@ -22,6 +22,7 @@ from engine.errors import DraftscopeError
 from engine.request import RunRequest
 from engine.trace.events import FinishReason, Round, RunFinished, RunStarted, Settings
 from engine.trace.journal import Journal
+from engine.trace.packed import SUFFIX
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +37,7 @@ TOP_N = 8  # rows kept of each law, where they are kept
 def run(options: argparse.Namespace) -> int:
     """Decode as asked; return 0, 1 for a fault within the run, or 130 if interrupted."""
     request = _request(options)
-    _check_folder(options.trace)
+    _check_trace(options.trace)
     control = Control()
     with Interrupt(control.stop) as interrupt:
         session, drafter = _load(options, interrupt)
@@ -92,10 +93,18 @@ def _prompt(options: argparse.Namespace) -> str:
         raise DraftscopeError(f"{name} is not UTF-8 text: save it as UTF-8.") from fault
 
 
-def _check_folder(trace: Path | None) -> None:
+def _check_trace(trace: Path | None) -> None:
     """Refuse early what would fail only after the model was loaded."""
-    if trace is not None and (trace.is_dir() or not trace.absolute().parent.is_dir()):
+    if trace is None:
+        return
+    if trace.is_dir() or not trace.absolute().parent.is_dir():
         raise DraftscopeError(f"{trace} cannot be written: name a file in a folder that exists.")
+    if trace.name.lower().endswith(SUFFIX):
+        plain = trace.with_name(trace.name[: -len(SUFFIX)])
+        raise DraftscopeError(
+            "A run is written down line by line as it happens and cannot be packed meanwhile: "
+            f"write {plain.name}, then `draftscope export {plain.name} {trace.name}`."
+        )
 
 
 def _load(options: argparse.Namespace, interrupt: Interrupt) -> tuple[Session, str]:

@@ -1,46 +1,24 @@
-"""Tokens on a terminal: each fate has a colour and a mark that does without it.
+"""Tokens on a terminal as they come: when they are styled, and what is written around them.
 
-Knows escape codes and what a terminal must never be sent. Knows no model and no file.
+Knows the terminal's stream; how a fate looks there is `app.viewmodels.terminal_marks`'. Knows no
+model and no file.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, TextIO
 
-from engine.trace.events import Fate, Round
+from app.viewmodels.terminal_marks import harmless, legend, on_one_line, styled
+from engine.trace.events import Fate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-# Select Graphic Rendition. The mark (4 underline, 9 strike, 7 reverse, 1;3 bold italic, 2 faint)
-# tells fates apart without the colour.
-_STYLES: Mapping[str, str] = {
-    "prompt": "2",
-    "accepted": "4;32",
-    "rejected": "9;31",
-    "discarded": "2;9",
-    "cut": "2;3",
-    "correction": "7;34",
-    "bonus": "1;3;35",
-    "plain": "",
-}
-_EMITTED = ("accepted", "correction", "bonus", "plain")
-_DRAFTS = ("rejected", "discarded", "cut")
-
-# All controls but tab and line feed: a model's text must not move the cursor or set a title.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+    from engine.trace.events import DraftedToken, Round
 
 
 def shows_colours(stream: TextIO) -> bool:
     """Whether to write styles: a terminal that takes them, and no NO_COLOR (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def harmless(text: str) -> str:
-    """Return the text with its control characters made visible."""
-    return _CONTROLS.sub(_picture, text)
 
 
 class TokenPrinter:
@@ -65,9 +43,8 @@ class TokenPrinter:
         """Write the legend and the prompt; nothing where no styles are shown."""
         if not self._styled:
             return
-        names = (*_EMITTED, *(_DRAFTS if self._show_drafts else ()))
-        legend = "  ".join(self._style(name, name) for name in names)
-        self._stream.write(f"{legend}\n\n{self._style('prompt', harmless(prompt))}\n\n")
+        names = legend(drafts=self._show_drafts)
+        self._stream.write(f"{names}\n\n{self._style('prompt', harmless(prompt))}\n\n")
         self._stream.flush()
 
     def round(self, one: Round) -> None:
@@ -97,23 +74,10 @@ class TokenPrinter:
     def _token(self, fate: str, text: str) -> str:
         return self._style(fate, harmless(text)) if self._terminal else text
 
-    def _draft(self, token: object) -> str:
-        fate = getattr(token, "fate", Fate.ACCEPTED)
-        if fate is Fate.ACCEPTED:
+    def _draft(self, token: DraftedToken) -> str:
+        if token.fate is Fate.ACCEPTED:
             return ""
-        text = getattr(token, "piece", b"").decode("utf-8", "replace")
-        return self._style(fate.value, harmless(text.replace("\n", "⏎")))
+        return self._style(token.fate.value, on_one_line(token.piece))
 
     def _style(self, fate: str, text: str) -> str:
-        """Style each line by itself, so that no mark runs to the terminal's edge."""
-        code = _STYLES[fate]
-        if not self._styled or not code:
-            return text
-        return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else "" for line in text.split("\n"))
-
-
-def _picture(control: re.Match[str]) -> str:
-    code = ord(control[0])
-    if code < 0x20:
-        return chr(0x2400 + code)  # Control Pictures
-    return "␡" if code == 0x7F else f"\\x{code:02x}"
+        return styled(fate, text) if self._styled else text

@@ -26,7 +26,7 @@ def style_sheet(light: Theme, dark: Theme, page_css: str) -> str:
     dark_rules = _properties(dark)
     return "\n".join(
         [
-            *(_font_face(*font) for font in _FONTS),
+            *font_faces(),
             f":root {{ {_properties(light)} }}",
             f"@media (prefers-color-scheme: dark) {{ :root {{ {dark_rules} }} }}",
             f':root[data-theme="light"] {{ {_properties(light)} }}',
@@ -39,6 +39,11 @@ def style_sheet(light: Theme, dark: Theme, page_css: str) -> str:
             page_css,
         ]
     )
+
+
+def font_faces() -> tuple[str, ...]:
+    """Return rules that hold the bundled typefaces themselves, for what stands alone."""
+    return tuple(_font_face(*font) for font in _FONTS)
 
 
 def icon(theme: Theme) -> str:

@@ -223,6 +223,19 @@ class Presentation:
         drafted = self._drafted(index)
         self._move(Cursor(index, phase if drafted else "done", drafted))
 
+    def coming(self) -> tuple[Cursor, float] | None:
+        """Return the next smallest step and the seconds before it; None where all is shown."""
+        if self.at_end:
+            return None
+        following = self._next(self._cursor)
+        return following, self._cost_s(self._cursor, following)
+
+    def show(self, cursor: Cursor) -> None:
+        """Show as much as a presentation of the same rounds that stands there."""
+        self._credit_s = 0.0
+        self._wish = None
+        self._move(cursor)
+
     def _move(self, cursor: Cursor) -> None:
         if cursor != self._cursor:
             self._cursor = cursor

@@ -74,8 +74,18 @@ def key_readings(document: Document, visible: int) -> tuple[Reading, ...]:
     return speedup, acceptance, passes, run, plain
 
 
-def caption_words(document: Document, panel: str, visible: int, round_index: int = 0) -> str:
-    """Say below a figure what run it shows, how far, and how its numbers were obtained."""
+def caption_words(
+    document: Document, panel: str, visible: int, round_index: int = 0, *, brief: bool = False
+) -> str:
+    """Say below a figure what run it shows, how far, and how its numbers were obtained.
+
+    Parameters
+    ----------
+    panel
+        Whose readings are defined; "all" for those that tell a run.
+    brief
+        Whether a definition is its first sentence alone: what is divided by what.
+    """
     words = run_words(document, round_index)
     if not words.target:
         return ""
@@ -92,5 +102,11 @@ def caption_words(document: Document, panel: str, visible: int, round_index: int
         readings = ThroughputModel(document, visible).readings
     elif panel == "caches":
         readings = CachesModel(document, visible).readings[:1]
-    told = [f"{one.name.capitalize()} ({one.how}): {one.definition}" for one in readings]
+    elif panel == "all":
+        readings = key_readings(document, visible)
+    told = []
+    for one in readings:
+        first, dot, _ = one.definition.partition(". ")
+        said = f"{first}." if brief and dot else one.definition
+        told.append(f"{one.name.capitalize()} ({one.how}): {said}")
     return " ".join((f"{pair}; {facts}.", shown, *told))

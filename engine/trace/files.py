@@ -17,6 +17,7 @@ else:
     import fcntl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 _CHUNK = 1 << 20
@@ -59,8 +60,18 @@ class FileLock:
             self.path.unlink(missing_ok=True)
 
 
-def copy_atomically(source: Path, target: Path, length: int) -> None:
+def copy_atomically(
+    source: Path,
+    target: Path,
+    length: int,
+    through: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None,
+) -> None:
     """Copy the first `length` bytes of `source`, then put the copy in the place of `target`.
+
+    Parameters
+    ----------
+    through
+        What becomes of the bytes on their way; None: nothing.
 
     Raises
     ------
@@ -70,10 +81,9 @@ def copy_atomically(source: Path, target: Path, length: int) -> None:
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with source.open("rb") as reading, part.open("xb") as writing:
-            left = length
-            while left and (chunk := reading.read(min(left, _CHUNK))):
-                writing.write(chunk)
-                left -= len(chunk)
+            pieces: Iterable[bytes] = _first_bytes(reading, length)
+            for piece in pieces if through is None else through(pieces):
+                writing.write(piece)
             writing.flush()
             os.fsync(writing.fileno())
         part.replace(target)
@@ -81,3 +91,9 @@ def copy_atomically(source: Path, target: Path, length: int) -> None:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         raise
+
+
+def _first_bytes(file: BinaryIO, length: int) -> Iterator[bytes]:
+    while length and (chunk := file.read(min(length, _CHUNK))):
+        length -= len(chunk)
+        yield chunk

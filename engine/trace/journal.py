@@ -20,6 +20,7 @@ from engine.errors import DraftscopeError
 from engine.trace import codec
 from engine.trace.appending import append_line
 from engine.trace.files import FileLock, copy_atomically
+from engine.trace.packed import SUFFIX, packed, plain_file
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -140,7 +141,7 @@ def unfinished_journals(folder: Path | None = None) -> list[Path]:
         journal, lock = lock_path.with_suffix(""), FileLock(lock_path)
         with contextlib.suppress(OSError):
             # A run that begins just now has its lock before its journal: leave both alone.
-            if journal.is_file() and _whole_length(journal) > 0 and lock.take():
+            if journal.is_file() and whole_length(journal) > 0 and lock.take():
                 lock.release(remove=False)
                 found.append(journal)
     return sorted(found, key=lambda path: path.name, reverse=True)
@@ -157,28 +158,38 @@ def settle(path: Path) -> None:
 def save_copy(path: Path, target: Path) -> None:
     """Save what a trace file holds in whole events as `target`, also while it is being written.
 
+    A target whose name ends in ".zst" is packed, any other is plain, whatever `path` is.
+
     Raises
     ------
     DraftscopeError
         If it cannot be written; `target` is then as it was.
     """
     path, target = Path(path), Path(target)
+    plain = plain_file(path)
     try:
-        length = _whole_length(path)
+        length = whole_length(plain)
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise DraftscopeError(f"{path} cannot be read ({reason}): run again to save it.") from fault
     if length == 0:
         raise DraftscopeError(f"{path.name} holds no whole event yet: save it a moment later.")
+    through = packed if target.name.lower().endswith(SUFFIX) else None
     try:
         if not (target.exists() and path.samefile(target)):
-            copy_atomically(path, target, length)
+            copy_atomically(plain, target, length, through)
     except OSError as fault:
         raise _cannot_write(target, fault) from fault
 
 
-def _whole_length(path: Path) -> int:
-    """Return the bytes up to the end of the last whole event, with or without a line break."""
+def whole_length(path: Path) -> int:
+    """Return the bytes up to the end of the last whole event, with or without a line break.
+
+    Raises
+    ------
+    OSError
+        If the file, which is not packed, cannot be read.
+    """
     with path.open("rb") as file:
         size = end = file.seek(0, os.SEEK_END)
         whole = 0
@@ -189,10 +200,13 @@ def _whole_length(path: Path) -> int:
             whole, end = (start + at + 1 if at >= 0 else 0), start
         file.seek(whole)
         rest = file.read(size - whole)
-    with contextlib.suppress(codec.LineError):
+    try:
         codec.decode(rest)
+    except codec.UnknownKindError:
         return size
-    return whole
+    except codec.LineError:
+        return whole
+    return size
 
 
 def _prune(folder: Path) -> None:

@@ -96,8 +96,8 @@ class TraceReader:
         if self.left_out:
             kinds = ", ".join(sorted(kind or "unreadable" for kind in self.left_out))
             many = self.left_out.total()
-            lines = "1 event was" if many == 1 else f"{many:,} events were"
-            said.append(f"{lines} left out, of kinds that this Draftscope does not know: {kinds}.")
+            lines = "1 event is" if many == 1 else f"{many:,} events are"
+            said.append(f"{lines} not shown, of kinds that this Draftscope does not know: {kinds}.")
         if self.torn:
             said.append(
                 f"The last event of {name} is incomplete and was left out; "

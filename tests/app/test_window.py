@@ -25,7 +25,9 @@ from app.views.banner import Banner
 from app.views.roomy import RoomyPanel
 from engine.trace.codec import encode
 from engine.trace.events import FinishReason, RunFinished
-from engine.trace.journal import start_journal, unfinished_journals
+from engine.trace.journal import save_copy, start_journal, unfinished_journals
+from engine.trace.packed import is_packed
+from engine.trace.reader import read_trace
 from tests.app.waiting import wait_until
 from tests.tiny_model import write_tiny_folder
 from tests.traces import make_trace
@@ -400,16 +402,32 @@ def test_a_file_that_is_no_session_is_not_remembered(
     assert len(program.desk.document.rounds) == 9
 
 
-def test_dropped_file_is_opened_and_remembered(program: Program, session_file: Path) -> None:
+def dropped(path: Path) -> tuple[QMimeData, QDropEvent]:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(session_file))])
-    drop = QDropEvent(
-        QPointF(300, 300),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    where, how = QPointF(300, 300), Qt.DropAction.CopyAction
+    button, held = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    return data, QDropEvent(where, how, data, button, held)  # the data has to outlive the event
+
+
+def test_dropped_packed_session_is_opened_and_saved_packed(
+    program: Program, session_file: Path, tmp_path: Path
+) -> None:
+    packed = tmp_path / "packed.jsonl.zst"
+    save_copy(session_file, packed)
+    _held, drop = dropped(packed)
+    program.window.dropEvent(drop)
+    wait_until(lambda: len(program.desk.document.rounds) == 9)
+    again = tmp_path / "again.jsonl.zst"
+    program.desk.save(again)
+    wait_until(again.exists)
+    wait_until(lambda: "Saved as again.jsonl.zst." in program.window.banners.texts())
+    assert is_packed(again)
+    assert read_trace(again) == read_trace(session_file)
+
+
+def test_dropped_file_is_opened_and_remembered(program: Program, session_file: Path) -> None:
+    _held, drop = dropped(session_file)
     program.window.dropEvent(drop)
     wait_until(lambda: len(program.desk.document.rounds) == 9)
     assert program.settings["files.recent"] == [str(session_file)]

@@ -133,6 +133,17 @@ def test_a_trace_that_cannot_be_written_is_refused_before_the_model_is_loaded(
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_a_packed_trace_is_refused_with_what_to_do_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loads: list[object] = []
+    monkeypatch.setattr(run_module, "_load", lambda *arguments: loads.append(arguments))
+    assert main(["run", "--prompt", "hello", "--trace", str(tmp_path / "a.jsonl.zst")]) == 1
+    assert loads == []
+    said = capsys.readouterr().err
+    assert "write a.jsonl, then `draftscope export a.jsonl a.jsonl.zst`." in said
+
+
 def test_prompts_come_from_files_and_standard_input_as_they_are(
     session: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from app.cli.terminal import TokenPrinter, harmless, shows_colours
+from app.cli.terminal import TokenPrinter, shows_colours
+from app.viewmodels.terminal_marks import harmless
 from engine.trace.events import Event, Round, RunFinished, RunStarted
 from engine.trace.text import text_of
 from tests.app.cli.streams import Pipe, Screen

@@ -23,6 +23,7 @@ from engine.trace.journal import (
     unfinished_journals,
 )
 from engine.trace.lines import TraceLines
+from engine.trace.packed import is_packed
 from engine.trace.reader import TraceReader, read_trace
 from tests.traces import make_trace
 
@@ -292,6 +293,29 @@ def test_a_copy_leaves_a_torn_line_out_and_keeps_a_whole_one_without_line_break(
         save_copy(source, target)
         assert read_trace(target) == wanted
         assert not TraceReader(target).torn
+
+
+def test_a_copy_is_packed_where_its_name_says_so_and_plain_elsewhere(tmp_path: Path) -> None:
+    events = make_trace(rounds=9)
+    source, packed = tmp_path / "a.jsonl", tmp_path / "b.jsonl.zst"
+    source.write_bytes(b"".join(codec.encode(event) for event in events)[:-5])
+    save_copy(source, packed)
+    assert is_packed(packed)
+    assert packed.stat().st_size < source.stat().st_size / 2
+    assert read_trace(packed) == events[:-1]
+    save_copy(packed, tmp_path / "c.jsonl")
+    assert (tmp_path / "c.jsonl").read_bytes() == b"".join(map(codec.encode, events[:-1]))
+    save_copy(packed, tmp_path / "d.jsonl.zst")
+    assert (tmp_path / "d.jsonl.zst").read_bytes() == packed.read_bytes()
+    save_copy(packed, packed)
+    assert read_trace(packed) == events[:-1]
+
+
+def test_a_copy_keeps_a_last_line_of_a_kind_that_is_not_known(tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(codec.encode(_start()) + b'{"type":"telemetry","run":"a"}')
+    save_copy(source, tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_bytes() == source.read_bytes()
 
 
 def test_a_copy_that_fails_leaves_the_old_file(

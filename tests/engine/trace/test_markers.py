@@ -151,7 +151,7 @@ def test_events_of_unknown_kinds_are_left_out_and_said(tmp_path: Path) -> None:
     reader = TraceReader(path)
     assert list(reader) == events
     assert reader[:] == events
-    said = "3 events were left out, of kinds that this Draftscope does not know: mood, weather."
+    said = "3 events are not shown, of kinds that this Draftscope does not know: mood, weather."
     assert reader.notice == said
 
 
@@ -168,7 +168,7 @@ def test_of_a_newer_version_what_can_be_read_is_shown_and_both_versions_are_name
     reader = TraceReader(path)
     assert list(reader)[1:] == events[1:]
     assert "schema version 7; this Draftscope knows version 1" in (reader.notice or "")
-    assert "1 event was left out" in (reader.notice or "")
+    assert "1 event is not shown" in (reader.notice or "")
 
 
 @pytest.mark.case("E16")

@@ -1,0 +1,50 @@
+"""What a film's file says of itself: its name, where its figures come from, what they are.
+
+Knows provenance. Knows no encoder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.export.provenance import definitions, facts
+
+if TYPE_CHECKING:
+    from app.export.source import Source
+
+_LONGEST = 300  # characters of one fact: a prompt may be a whole page
+
+
+def tags(source: Source, title: str) -> dict[str, str]:
+    """Return a file's metadata; the same session says the same.
+
+    Parameters
+    ----------
+    title
+        "" stands for the models' names.
+    """
+    started = source.started
+    told = "; ".join(f"{name}: {_short(words)}" for name, words in facts(source))
+    meant = " ".join(
+        f"{name.capitalize()}: {words}" for name, words in definitions(source.document)
+    )
+    notices = " ".join(source.notices)
+    drafter = f" with {started.drafter.name}" if started.drafter else ""
+    found = {
+        "title": title or f"{started.target.name}{drafter}",
+        "comment": f"{told}. {notices}".strip(),
+        "description": meant,
+        "date": started.started_at,
+        "creation_time": started.started_at,
+    }
+    return {name: _clean(words) for name, words in found.items() if words}
+
+
+def _short(words: str) -> str:
+    words = " ".join(words.split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+
+
+def _clean(words: str) -> str:
+    """Return text that any file holds: no NUL, which ends a text, and no half of a pair."""
+    return words.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
