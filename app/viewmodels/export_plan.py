@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from app.export.formats import FORMATS, format_named
 from app.export.moments import last_moment, parse_moment
-from app.export.options import PANELS, SIZES, THEMES
+from app.export.options import PANELS, SIZES, THEMES, Options
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 Look = Literal["picture", "film", "page", "lines"]
 
-LEAST_SIDE, MOST_SIDE = 64, 7680  # pixels
+SIDES = {"film": (120, 4096), "picture": (64, 7680)}  # least and most pixels
+OWN_SIZES = {"gif": (960, 540), "pdf": (1400, 900)}  # where nothing was chosen
+_SLIDE = SIZES["slide"]
 _SESSIONS_OWN = {"title": "", "at": "", "begin": "", "end": "", "told": "", "run": 0}
 _UNNAMEABLE = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60
@@ -95,6 +97,25 @@ class ExportPlan(msgspec.Struct, frozen=True):
         found = _WRITTEN_SIZE.fullmatch(self.size)
         return (int(found[1]), int(found[2])) if found else None
 
+    @property
+    def frame(self) -> tuple[int, int]:
+        """Width and height that a preview has."""
+        return self.pixels or OWN_SIZES.get(self.format, _SLIDE)
+
+    @property
+    def options(self) -> Options:
+        """What the command makes of the arguments."""
+        values: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in self.made.takes & set(self.__struct_fields__) - {"size"}
+        }
+        for name in ("frame_rate", "most_rounds", "title"):
+            if name in values:
+                values[name] = values[name] or None
+        withheld = {"prompt": self.withhold_prompt, "machine": self.withhold_machine}
+        values["withheld"] = frozenset(name for name, left_out in withheld.items() if left_out)
+        return Options(size=self.pixels, **values)
+
     def arguments(self, trace: Path, out: Path) -> list[str]:
         """Return what `draftscope export` is called with."""
         words = [str(trace), str(out), f"--format={self.format}"]
@@ -161,10 +182,10 @@ class ExportPlan(msgspec.Struct, frozen=True):
         pixels = self.pixels
         if pixels is None:
             return f"{self.size} is no size: write WIDTHxHEIGHT."
-        if "theme" in self.made.takes and not all(
-            LEAST_SIDE <= side <= MOST_SIDE for side in pixels
-        ):
-            return f"A picture is {LEAST_SIDE} to {MOST_SIDE:,} pixels wide and high."
+        if self.look in SIDES:
+            least, most = SIDES[self.look]
+            if not least <= min(pixels) <= max(pixels) <= most:
+                return f"A {self.look} is {least} to {most:,} pixels wide and high."
         return ""
 
     def moment(self, name: str, document: Document) -> Moment:

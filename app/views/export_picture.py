@@ -6,20 +6,23 @@ Knows a document, a plan and a place among the moments. Knows no file and no pro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.export.figure import figure_of
+from app.export.source import Source
+from app.export.withholding import without
 from app.painting.captions import Caption
 from app.painting.moment import Moment
-from app.painting.panel_figure import paint_panel_figure
 from app.painting.scene import Scene
 from app.painting.title_card import TitleCard, paint_title_card
 from app.theme import LIGHT, THEMES
 from app.viewmodels.markers import marker_at
-from app.viewmodels.run_words import caption_words, run_words
+from app.viewmodels.run_words import run_words
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -27,10 +30,6 @@ if TYPE_CHECKING:
     from app.theme import Theme
     from app.viewmodels.document import Document
     from app.viewmodels.export_plan import ExportPlan
-    from app.viewmodels.presentation import Phase
-    from app.viewmodels.refs import TokenRef
-
-FIRST_SIZE = (1920, 1080)  # where the format has its own
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class Shown:
 
     Attributes
     ----------
+    round
+        At the end of which it is looked at; of a picture the plan says that.
     card
         The title card stands in its place.
     title
@@ -48,8 +49,6 @@ class Shown:
     document: Document
     plan: ExportPlan
     round: int = -1
-    phase: Phase = "done"
-    pinned: TokenRef | None = None
     card: bool = False
     title: str = ""
     note: str = ""
@@ -57,36 +56,24 @@ class Shown:
 
 def paint_shown(painter: QPainter, shown: Shown, size: tuple[int, int]) -> None:
     """Paint a moment over a size, from the painter's origin."""
-    plan, document = shown.plan, shown.document
-    theme, scale = THEMES[plan.theme], plan.font_scale
-    takes = plan.made.takes
+    plan, options = shown.plan, shown.plan.options
+    document = shown.document.altered(lambda event: without(event, options.withheld))
+    if plan.look == "picture":
+        source = Source(Path(), (document,), withheld=options.withheld)
+        figure_of(source, options, size).paint(painter)
+        return
+    theme, scale = THEMES[plan.theme], options.font_scale
     title = plan.title or shown.title
     if shown.card:
-        card = TitleCard(title or run_words(document).prompt, shown.note)
-        paint_title_card(painter, size, card, run_words(document), theme, scale)
+        words = run_words(document)
+        paint_title_card(painter, size, TitleCard(title, shown.note), words, theme, scale)
         return
-    moment = Moment.at(
-        document,
-        shown.round,
-        shown.phase,
-        pinned=shown.pinned,
-        show_drafts=plan.drafts or "drafts" not in takes,
-    )
-    captions = plan.captions and "captions" in takes
+    moment = Moment.at(document, shown.round, show_drafts=options.drafts)
     marker = marker_at(document.markers, moment.presentation.cursor)
-    said = Caption(marker.title, marker.note) if captions and marker is not None else Caption()
-    if plan.look == "picture" and plan.panel != "all":
-        visible = moment.presentation.visible_rounds()
-        words = caption_words(document, plan.panel, visible, moment.round) if captions else ""
-        words = ". ".join(filter(None, (said.title, said.note, words)))
-        paint_panel_figure(
-            painter, size, moment, theme, plan.panel, scale, title=plan.title, caption=words
-        )
-        return
-    scene = Scene(
-        theme, size, scale, title=title, keep_caption_room=plan.look == "film" and captions
-    )
-    scene.paint(painter, moment, said)
+    told = options.captions and marker is not None
+    room = options.captions and plan.look == "film" and bool(document.markers)
+    scene = Scene(theme, size, scale, title=title, keep_caption_room=room)
+    scene.paint(painter, moment, Caption(marker.title, marker.note) if told and marker else None)
 
 
 class ExportPicture(QWidget):
@@ -144,7 +131,7 @@ class ExportPicture(QWidget):
 
     def box(self) -> QRectF:
         """Return where the picture stands in the widget."""
-        size = _size_of(self._shown)
+        size = self._shown.plan.frame if self._shown is not None else (16, 9)
         width, height = self.width() - 2.0, self.height() - 2.0
         scale = min(width / size[0], height / size[1])
         wide, high = size[0] * scale, size[1] * scale
@@ -152,12 +139,8 @@ class ExportPicture(QWidget):
         return QRectF(at.x(), at.y(), wide, high)
 
 
-def _size_of(shown: Shown | None) -> tuple[int, int]:
-    return (shown.plan.pixels if shown is not None else None) or FIRST_SIZE
-
-
 def _image_of(shown: Shown, pixels: QSize) -> QImage:
-    size = _size_of(shown)
+    size = shown.plan.frame
     image = QImage(pixels, QImage.Format.Format_RGB32)
     image.fill(QColor(THEMES[shown.plan.theme].window))
     with QPainter(image) as painter:

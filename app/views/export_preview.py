@@ -135,10 +135,8 @@ class ExportPreview(QWidget):
             return
         plan, document = self._shown.plan, self._shown.document
         if plan.look == "picture":
-            moment = plan.moment("at", document)
-            self.picture.show_moment(
-                replace(self._shown, round=moment.round, phase=moment.phase, pinned=moment.pinned)
-            )
+            if not plan.problem(document):
+                self.picture.show_moment(self._shown)
             return
         at, rounds = self.scrubber.value(), len(document.rounds)
         self.picture.show_moment(replace(self._shown, round=max(at, -1), card=at == _CARD))

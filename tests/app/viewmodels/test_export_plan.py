@@ -10,10 +10,11 @@ import pytest
 
 from app.cli.export import asked_for
 from app.cli.parser_export import add_export
+from app.export import figure, film, gif, video
 from app.export.formats import FORMATS
 from app.export.options import Options
 from app.viewmodels.document import Document
-from app.viewmodels.export_plan import ExportPlan, moments_offered, recalled
+from app.viewmodels.export_plan import SIDES, ExportPlan, moments_offered, recalled
 from app.viewmodels.presentation import Cursor
 from engine.trace.markers import Marker
 from tests.traces import make_trace
@@ -44,6 +45,14 @@ EVERYTHING = ExportPlan(
 )
 
 
+def test_a_previews_size_is_what_the_writers_take_where_nothing_was_chosen() -> None:
+    assert ExportPlan(format="mp4").frame == video.SIZE
+    assert ExportPlan(format="gif").frame == gif.SIZE
+    assert ExportPlan(format="png").frame == ExportPlan(format="svg").frame == figure.SLIDE
+    assert ExportPlan(format="pdf").frame == figure.PAPER
+    assert SIDES["film"] == (film.LEAST_EDGE, film.MOST_EDGE)
+
+
 def understood(plan: ExportPlan) -> Options:
     """Return what the command makes of the plan's arguments."""
     parser = argparse.ArgumentParser()
@@ -66,13 +75,14 @@ def document() -> Document:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_command_understands_a_fresh_plan_as_its_own_defaults(name: str) -> None:
-    assert understood(ExportPlan(format=name)) == Options()
+    assert understood(ExportPlan(format=name)) == ExportPlan(format=name).options == Options()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_command_takes_every_option_that_its_format_takes(name: str) -> None:
     plan = msgspec.structs.replace(EVERYTHING, format=name)
     made = understood(plan)
+    assert made == plan.options
     changed = {
         field for field in vars(Options()) if getattr(made, field) != getattr(Options(), field)
     }

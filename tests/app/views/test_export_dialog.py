@@ -6,20 +6,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QImage, QPainter
 
+from app.export.exporting import export
 from app.theme import THEMES
 from app.viewmodels.document import Document
 from app.viewmodels.export_plan import ExportPlan, formats_offered, moments_offered
 from app.viewmodels.presentation import START
 from app.views.export import ExportDialog
+from app.views.export_picture import Shown, paint_shown
 from engine.trace.markers import Marker
+from tests.app.opened import write_trace
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QApplication
 
 NAMES = [made.name for made in formats_offered()]
@@ -80,7 +83,7 @@ def test_the_preview_is_painted_in_the_chosen_colours_at_the_chosen_moment(
     dialog.preview._paint()
     shown = dialog.preview.picture.shown
     assert shown is not None
-    assert (shown.round, shown.phase) == (3, "done")
+    assert shown.plan.at == "m1"
     box = dialog.preview.picture.box()
     image = picture(dialog)
     ratio = image.devicePixelRatio()
@@ -118,3 +121,27 @@ def test_a_plan_of_another_format_keeps_its_options(dialog: ExportDialog) -> Non
     choose(dialog, "csv")
     choose(dialog, "webm")
     assert dialog.plan == replace(ExportPlan(), format="webm", speed=2.0)
+
+
+@pytest.mark.parametrize("panel", ["all", "court"])
+def test_a_preview_is_the_exported_picture_pixel_by_pixel(
+    qapp: QApplication, tmp_path: Path, panel: str
+) -> None:
+    events = make_trace(rounds=9)
+    events.append(Marker(run=events[0].run, id="m1", round=3, title="Here", note="Look."))
+    trace, out = write_trace(tmp_path / "t.jsonl", events), tmp_path / "t.png"
+    plan = ExportPlan(
+        format="png",
+        at="m1",
+        panel=panel,
+        size="640x420",
+        theme="dark",
+        withhold_prompt=True,
+        withhold_machine=True,
+    )
+    export(trace, out, plan.made, plan.options)
+    seen = QImage(640, 420, QImage.Format.Format_RGB32)
+    painter = QPainter(seen)
+    paint_shown(painter, Shown(Document(events), plan), (640, 420))
+    painter.end()
+    assert QImage(str(out)).convertToFormat(seen.format()) == seen
