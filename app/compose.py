@@ -209,6 +209,7 @@ class Program:
         self.timeline.seek_requested.connect(self.strip.follow)
         self.timeline.seek_requested.connect(self.desk.seek)
         self.timeline.marker_requested.connect(self.marking.go_to)
+        self.timeline.marker_step_requested.connect(self.marking.step)
         self.timeline.play_requested.connect(self.desk.play)
         self.timeline.pause_requested.connect(self.desk.pause)
         self.timeline.step_round_requested.connect(self.deeds.step_round)

@@ -83,6 +83,7 @@ class Deeds(QObject):
         choosing.changed.connect(self.refresh)
         warming.changed.connect(self.refresh)
         warming.failed.connect(self.fail)
+        export.began.connect(self.refresh)
         export.ended.connect(self.refresh)
 
     def _bind(self) -> dict[str, Callable[[], object]]:

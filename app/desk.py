@@ -96,6 +96,7 @@ class Desk(QObject):
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._opening: OpenSession | None = None  # takes the picture over with its first events
+        self._at_once = False
         self._pacing = Pacing(self.presentation)
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
         self._closed = False
@@ -145,11 +146,13 @@ class Desk(QObject):
 
     # Wishes: files and models
 
-    def open(self, path: Path, run: int = 0) -> None:
+    def open(self, path: Path, run: int = 0, *, at_once: bool = False) -> None:
         """Show a run of a session file, if it proves to be one: what was on show stays until then.
 
-        A run under way is stopped then, and its journal kept.
+        A run under way is stopped then, and its journal kept. `at_once`: a marker at the prompt
+        does not hold it.
         """
+        self._at_once = at_once
         self._lanes.stop_opening()
         self._opening = OpenSession(path=path, run=run)
         self.send(self._opening)
@@ -246,7 +249,7 @@ class Desk(QObject):
 
     def _show_opened(self, job: OpenSession) -> None:
         self._lanes.stop_engine()
-        self.presentation.playing = True
+        self.presentation.playing, self.presentation.begins_at_once = True, self._at_once
         self._show_nothing()
         self._shown_job, self.source = job.number, job.path
 

@@ -72,6 +72,7 @@ class ExportDesk(QObject):
             dialog.activateWindow()
         dialog.show()
         self._show(afresh=True)
+        self._show_progress()
 
     def dialog(self) -> ExportDialog:
         """Return the dialog, made at the first wish."""
@@ -149,7 +150,6 @@ class ExportDesk(QObject):
         self._settings["files.folder"] = str(path.resolve().parent)
         self._words, self._fraction = f"Writing {path.name}…", None
         self._export.start(plan.arguments(source, path), path)
-        self._desk.state_changed.emit()
         self._show_progress()
 
     def _progress(self, done: int, total: int, what: str) -> None:

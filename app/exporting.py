@@ -47,6 +47,7 @@ class _Line(msgspec.Struct):
 class Export(QObject):
     """At most one export at a time."""
 
+    began = Signal()
     progressed = Signal(int, int, str)  # done, total (0: nobody knows), what
     finished = Signal(object)  # Exported
     failed = Signal(str)  # one sentence
@@ -96,6 +97,7 @@ class Export(QObject):
         process.errorOccurred.connect(self._stumble)
         self._process = process
         process.start(program, words)
+        self.began.emit()
 
     def cancel(self) -> None:
         """End the export under way: it takes its half file along, or is ended by force."""

@@ -83,12 +83,12 @@ class Welcome(QObject):
         if not recorded:
             self._deeds.fail("The recorded session is missing; install Draftscope again.")
             return
-        self._show_recorded(recorded[0])
+        self._show_recorded(recorded[0], at_once=True)
 
-    def _show_recorded(self, path: Path) -> None:
+    def _show_recorded(self, path: Path, *, at_once: bool = False) -> None:
         self._desk.set_speed(DEMO_SPEED)
         self._window.set_speed(DEMO_SPEED)
-        self._desk.open(path)
+        self._desk.open(path, at_once=at_once)
 
     # Fetching a model
 

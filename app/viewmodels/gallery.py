@@ -72,8 +72,7 @@ def summary_of(source: Source) -> SessionSummary:
 
 
 def _figure(reading: Reading) -> str:
-    tight = "" if reading.unit == "%" else " "
-    return f"{(reading.text + tight + reading.unit).strip()} {reading.name}"
+    return " ".join(filter(None, (reading.text, reading.unit, reading.name)))
 
 
 def _shortened(prompt: str) -> str:

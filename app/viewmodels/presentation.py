@@ -61,6 +61,8 @@ class Presentation:
         False: paused; only steps and seeks move the cursor.
     pauses_at_markers
         Whether playing ends at each marker that asks for it. As rounds come, none is waited at.
+    begins_at_once
+        Whether it does not end at the prompt's own when a session has just come.
     speed
         1.0 shows verdicts at a readable pace, 2.0 twice as fast; None shows rounds as they come,
         at most the newest one still moving.
@@ -72,7 +74,7 @@ class Presentation:
         self._document = document
         self._speed = speed
         self._playing = True
-        self.pauses_at_markers = False
+        self.pauses_at_markers = self.begins_at_once = False
         self._left: Cursor | None = None  # from here it was told to play on
         self.version = 0
         self.reset()
@@ -140,7 +142,7 @@ class Presentation:
         self._credit_s = 0.0
         self._wish: Wish | None = None
         self._cursor = START
-        self._left = None
+        self._left = START if self.begins_at_once else None
         self.version += 1
 
     def advance(self, seconds: float) -> bool:

@@ -52,7 +52,7 @@ def test_a_session_is_told_by_its_own_words_and_figures(two_runs: Path) -> None:
     assert summary.size == "5 rounds, 2 runs, 1 marker"
     speedup, acceptance, *_ = key_readings(source.document, 5)
     assert summary.figures == (
-        f"{acceptance.text}% acceptance",
+        f"{acceptance.text} % acceptance",
         f"{speedup.text} speed-up",
     )
     assert summary.pair == "tiny-target with tiny-drafter"

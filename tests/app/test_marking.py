@@ -123,7 +123,7 @@ def test_next_and_previous_go_from_marker_to_marker_with_their_token(
     do(program, "marks.next")
     assert program.desk.presentation.cursor.round == 6
     wait_until(lambda: program.strip.pinned is None)
-    do(program, "marks.previous")
+    program.timeline.transport.last_marker.click()
     assert program.desk.presentation.cursor.round == 1
 
 
@@ -161,6 +161,19 @@ def test_a_replay_pauses_at_a_marker_unless_that_is_switched_off(
     program.desk.play()  # from the start again
     wait_until(lambda: program.desk.presentation.at_end)
     assert program.desk.presentation.playing
+
+
+def test_a_talk_waits_at_its_prompt_and_a_first_start_does_not(
+    program: Program, session: Path
+) -> None:
+    show(program, session, at=-1)
+    mark(program, "The prompt")
+    settled(program)
+    for at_once in (False, True):
+        program.deeds.set_speed(16.0)
+        program.desk.open(session, at_once=at_once)
+        wait_until(lambda: not program.desk.state.opening and program.desk.presentation.still)
+        assert program.desk.presentation.at_end is at_once
 
 
 def test_during_a_run_markers_go_into_its_journal_and_hold_nothing(
