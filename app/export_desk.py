@@ -49,10 +49,11 @@ class ExportDesk(QObject):
         self._dialog: ExportDialog | None = None
         self.sample = Sample()
         self.sample.made.connect(self._show_lines)
-        self._words, self._fraction = "", None  # type: str, float | None
+        self._words, self._ending = "", ""
+        self._fraction: float | None = None
         export.progressed.connect(self._progress)
         export.finished.connect(self._finish)
-        export.failed.connect(window.banners.show_error)
+        export.failed.connect(self._fail)
         export.ended.connect(self._end)
         appearance.theme_changed.connect(self._dress)
         window.banners.chosen.connect(self._choose)
@@ -106,6 +107,8 @@ class ExportDesk(QObject):
         dialog.say(problem, running=self._export.running)
         note = document.session_note
         dialog.preview.show_plan(document, plan, note.title, note.note, afresh=afresh)
+        if not same_run and plan.look != "lines":
+            dialog.preview.say("The preview is of the run on show, not of the one chosen here.")
         self._settings["export.plan"] = plan.kept()
         if plan.look != "lines" or problem or desk.source is None:
             self.sample.stop()
@@ -174,9 +177,13 @@ class ExportDesk(QObject):
         else:
             banners.remove(_UNDER_WAY)
 
+    def _fail(self, sentence: str) -> None:
+        self._window.banners.show_error(sentence)
+        self._ending = sentence
+
     def _finish(self, exported: Exported) -> None:
         size = f"{exported.size / 1000:,.0f} kB"
-        words = f"{exported.path.name} is written ({size})."
+        words = self._ending = f"{exported.path.name} is written ({size})."
         self._window.banners.show_banner(
             f"{_WRITTEN}{exported.path}",
             "notice",
@@ -187,6 +194,9 @@ class ExportDesk(QObject):
     def _end(self) -> None:
         self._words, self._fraction = "", None
         self._show_progress()
+        if self._dialog is not None and self._dialog.isVisible():
+            self._dialog.tell(self._ending)  # the banner stands behind it
+        self._ending = ""
 
     def _choose(self, key: str, name: str) -> None:
         if key == _UNDER_WAY:

@@ -33,6 +33,7 @@ class Sessions(QObject):
         self._text = text
         self._runs: tuple[str, ...] = ()
         self._run = 0  # of them, on show
+        self._refocus = False
         self._settings = settings
         self._asked: Path | None = None  # by the user; a journal or the demo is not theirs
         window.recent_requested.connect(self.open)
@@ -77,11 +78,15 @@ class Sessions(QObject):
         source = self._desk.source
         if source is not None and run != self._run:
             self._desk.open(source, run)
+            self._refocus = True
 
     def _take(self, reply: Reply) -> None:
         if isinstance(reply, RunsMet):
             self._runs, self._run = reply.titles, reply.run
             self._text.runs.offer(self._runs, self._run)
+            if self._refocus:  # the box was away while nothing was on show
+                self._text.runs.box.setFocus()
+            self._refocus = False
 
     def _forget_runs(self) -> None:
         self._runs, self._run = (), 0

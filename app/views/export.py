@@ -71,6 +71,7 @@ class ExportDialog(QDialog):
         self.words = QLabel()
         self.words.setObjectName("hint")
         self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setWordWrap(True)
         self.start = QPushButton("Export…")
         self.start.setProperty("primary", True)
         self.start.setDefault(True)
@@ -102,9 +103,8 @@ class ExportDialog(QDialog):
         columns.addLayout(right, 1)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(self.words)
+        buttons.addWidget(self.words, 2)
         buttons.addWidget(self.progress, 1)
-        buttons.addStretch(1)
         for button in (self.cancel, self.start, self.close_):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
@@ -147,6 +147,11 @@ class ExportDialog(QDialog):
         self.progress.setRange(0, 0 if fraction is None else 1000)
         if fraction is not None:
             self.progress.setValue(round(1000 * fraction))
+
+    def tell(self, words: str) -> None:
+        """Say how an export ended."""
+        self.progress.hide()
+        self.words.setText(words)
 
     def set_theme(self, theme: Theme) -> None:
         """Take a theme's colours."""

@@ -137,6 +137,20 @@ def test_an_export_is_written_by_the_command_and_a_banner_leads_to_it(
     assert [url.toLocalFile() for url in opened] == [str(tmp_path)]
 
 
+def test_an_export_that_fails_says_so_in_the_dialog_and_in_a_banner(
+    program: Program, dialog: ExportDialog, session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = session.read_bytes()
+    choose(dialog, "jsonl")
+    export_to(program, session, monkeypatch)
+    wait_until(lambda: not program.export.running)
+    assert "is the session itself" in dialog.words.text()
+    assert program.window.banners.texts()[-1] == dialog.words.text()
+    assert dialog.progress.isHidden()
+    assert dialog.start.isEnabled()
+    assert session.read_bytes() == before
+
+
 @pytest.mark.parametrize("kind", ["polite", "deaf"])
 def test_a_cancelled_export_leaves_no_half_file(
     program: Program,

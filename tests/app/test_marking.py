@@ -205,11 +205,18 @@ def test_during_a_run_markers_go_into_its_journal_and_hold_nothing(
     assert indices == list(range(len(program.desk.document.rounds)))
 
 
-@pytest.mark.parametrize("kind", ["demo", "packed"])
+@pytest.mark.parametrize("kind", ["demo", "packed", "read-only"])
 def test_a_session_that_stays_as_it_is_is_copied_once_and_the_copy_marked(
-    program: Program, session: Path, tmp_path: Path, kind: str
+    program: Program,
+    session: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
 ) -> None:
     source = sorted(asset_path("demos").glob("*.jsonl*"))[0]
+    if kind == "read-only":
+        source = session
+        monkeypatch.setattr("app.adding.os.access", lambda path, mode: path != session)
     if kind == "packed":
         source = tmp_path / "small.jsonl.zst"
         source.write_bytes(b"".join(packed([session.read_bytes()])))
