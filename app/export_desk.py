@@ -127,7 +127,7 @@ class ExportDesk(QObject):
 
     def _close_dialog(self) -> None:
         """Close the dialog: what it shows is gone."""
-        if self._dialog is not None:
+        if self._dialog is not None and self._dialog.isVisible():
             self._dialog.close()
 
     def _dress(self) -> None:

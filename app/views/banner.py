@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
 MOST_BANNERS = 4
-_NARROW = 480  # pixels
+_NARROW, _NARROWER, _LEAST = 480, 300, 190  # pixels
 
 
 class Banner(QFrame):
@@ -68,9 +68,10 @@ class Banner(QFrame):
         self.progress.setMaximumWidth(160)
         self.progress.setTextVisible(False)
         self.progress.hide()
-        told, choices = QHBoxLayout(), QHBoxLayout()
-        for row in (told, choices):
-            row.setSpacing(10)
+        told, choices = QHBoxLayout(), QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        told.setSpacing(10)
+        choices.setSpacing(6)
+        self._choices = choices
         told.addWidget(self._mark)
         told.addWidget(self.label, 1)
         told.addWidget(self.progress)
@@ -87,6 +88,7 @@ class Banner(QFrame):
             button = QPushButton(title)
             button.setProperty("primary", number == 0)
             button.clicked.connect(lambda _=False, name=name: self.chosen.emit(self.key, name))
+            button.setMinimumHeight(button.sizeHint().height())  # a low window cuts words first
             choices.addWidget(button)
             self.buttons[name] = button
         self.close_button = QToolButton()
@@ -104,8 +106,13 @@ class Banner(QFrame):
         """Put the choices below the sentence where both would be squeezed beside each other."""
         super().resizeEvent(event)
         directions = QBoxLayout.Direction
-        narrow = bool(self.buttons) and event.size().width() < _NARROW
-        self._body.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        width = event.size().width() if self.buttons else _NARROW
+        for row, least in ((self._body, _NARROW), (self._choices, _NARROWER)):
+            row.setDirection(directions.TopToBottom if width < least else directions.LeftToRight)
+
+    def minimumSizeHint(self) -> QSize:
+        """So narrow that choices stand below each other."""
+        return QSize(_LEAST, super().minimumSizeHint().height())
 
     def set_text(self, text: str) -> None:
         """Change the sentence."""

@@ -124,8 +124,10 @@ class ExportPreview(QWidget):
         self.picture.set_theme(theme)
 
     def stop(self) -> None:
-        """Paint nothing more that was asked for."""
+        """Paint nothing more that was asked for, and let the session go: it may be another soon."""
         self._later.stop()
+        self._shown = None
+        self.picture.show_moment(None)
 
     def _scrub(self) -> None:
         self._later.ask()

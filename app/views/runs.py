@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.views.fields import combo_box, field_label
 
@@ -21,14 +21,11 @@ class RunsBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = combo_box("Run", "A session may hold several runs; one is on show.")
-        self.words = QLabel()
-        self.words.setObjectName("hint")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 4)
         layout.setSpacing(8)
         layout.addWidget(field_label("Run", self.box))
         layout.addWidget(self.box, 1)
-        layout.addWidget(self.words)
         self.box.activated.connect(self.run_requested)
         self.hide()
 
@@ -36,8 +33,10 @@ class RunsBar(QWidget):
         """Offer runs; fewer than two are nothing to choose from."""
         blocker = QSignalBlocker(self.box)
         self.box.clear()
-        self.box.addItems([f"{number}: {title}" for number, title in enumerate(titles, 1)])
+        many = len(titles)
+        self.box.addItems(
+            [f"{number} of {many}: {title}" for number, title in enumerate(titles, 1)]
+        )
         self.box.setCurrentIndex(min(shown, len(titles) - 1))
         blocker.unblock()
-        self.words.setText(f"This session holds {len(titles)} runs")
-        self.setVisible(len(titles) > 1)
+        self.setVisible(many > 1)

@@ -137,6 +137,24 @@ def test_an_export_is_written_by_the_command_and_a_banner_leads_to_it(
     assert [url.toLocalFile() for url in opened] == [str(tmp_path)]
 
 
+def test_another_session_closes_the_dialog_and_its_preview_lets_the_old_one_go(
+    program: Program, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    choose(dialog, "png")
+    dialog.form.fields["at"].setEditText("9")  # type: ignore[union-attr]  # a list
+    wait_until(lambda: dialog.preview.picture.shown is not None)
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(b"".join(encode(event) for event in make_trace(rounds=4, seed=5)))
+    program.sessions.open(other)
+    wait_until(lambda: not dialog.isVisible())
+    assert dialog.preview.picture.shown is None
+    wait_until(lambda: not program.desk.state.opening and len(program.desk.document.rounds) == 4)
+    program.window.actions_["export.ask"].trigger()
+    wait_until(lambda: dialog.preview.picture.shown is not None)
+    assert dialog.plan.at == ""
+    assert not dialog.preview.picture.grab().toImage().isNull()
+
+
 def test_an_export_that_fails_says_so_in_the_dialog_and_in_a_banner(
     program: Program, dialog: ExportDialog, session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

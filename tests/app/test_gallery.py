@@ -98,7 +98,7 @@ def test_another_run_of_a_session_can_be_shown(program: Program, two_runs: Path)
     wait_until(lambda: bar.box.count() == 2)
     assert not bar.isHidden()
     assert len(program.desk.document.rounds) == 5
-    assert [bar.box.itemText(at) for at in range(2)] == ["1: tiny-drafter", "2: ngram"]
+    assert [bar.box.itemText(at) for at in range(2)] == ["1 of 2: tiny-drafter", "2 of 2: ngram"]
     bar.run_requested.emit(1)
     wait_until(lambda: len(program.desk.document.rounds) == 7 and bar.box.currentIndex() == 1)
     assert program.desk.document.markers == ()
