@@ -21,6 +21,7 @@ ALLOWED_SKIPS = frozenset(
     {
         "needs a CUDA device",
         "needs headless Chromium",
+        "needs LibreOffice",
         "needs an x86 CPU with FBGEMM",
         "needs a C++ compiler and an x86 CPU with AVX2",
     }

@@ -85,12 +85,9 @@ def measure(
     names = [format_named(name).name for name in format] or [one.name for one in FORMATS]
     if not traces:
         raise DraftscopeError("There is no recorded session: name one with --trace.")
-    settings: dict[str, str | int | float | None] = {
-        "traces": len(traces),
-        "formats": len(names),
-        "rounds": rounds,
-    }
-    told = header("exports", settings=settings)
+    told = header(
+        "exports", settings={"traces": len(traces), "formats": len(names), "rounds": rounds}
+    )
     total = len(names) * (len(traces) + bool(rounds))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

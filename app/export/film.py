@@ -188,7 +188,8 @@ class _Painting:
         from app.painting.title_card import TitleCard, paint_title_card
         from app.viewmodels.run_words import run_words
 
-        card = TitleCard(self._title, self._source.note.note)
+        said = (self._source.note.note, *self._source.notices)
+        card = TitleCard(self._title, "\n".join(words for words in said if words))
         words = run_words(self._source.document)
         scale = self._options.font_scale
         paint_title_card(painter, self._canvas.size, card, words, self._theme, scale)
@@ -202,5 +203,5 @@ class _Painting:
         if segment.last:
             told = key_readings(self._source.document, self._moment.presentation.visible_rounds())
             meant = [f"{one.name.capitalize()}: {one.definition}" for one in told[:_MEANT]]
-            return Caption(_END_TITLE, "\n".join(meant))
+            return Caption(_END_TITLE, "\n".join((*self._source.notices, *meant)))
         return None

@@ -56,11 +56,8 @@ class Canvas:
         """Let something paint over everything."""
         from PySide6.QtGui import QPainter
 
-        painter = QPainter(self.image)
-        try:
+        with QPainter(self.image) as painter:
             paint(painter)
-        finally:
-            painter.end()
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return blue, green, red and 255 of each pixel, shape [height, width, 4]; a view."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from engine.trace.markers import Marker
 
 TITLE_S = 4.0  # the title card
-BEGIN_S = 1.0  # the first picture, before it moves
-END_S = 5.0  # the last one, with the figures
+STAND_S = 1.5  # the first picture before it moves, and the last one once it does no more
+END_S = 5.0  # then, with what the figures are
 LEAST_HOLD_S = 2.5  # at a marker, and all that it is held for where no words are shown
 MOST_HOLD_S = 20.0
 FIND_S = 1.0  # before one begins to read
@@ -137,7 +137,7 @@ class Schedule:
         """Yield the segments in order; each lasts longer than nothing."""
         if self._title_card:
             yield Segment(TITLE_S, None)
-        yield Segment(BEGIN_S, self._first, pinned=self._begin.pinned)
+        yield Segment(STAND_S, self._first, pinned=self._begin.pinned)
         presentation = Presentation(self._document, speed=self._speed)
         presentation.show(self._first)
         told: Marker | None = None
@@ -164,6 +164,7 @@ class Schedule:
             presentation.show(following)
         if told is not None:
             yield self._telling(left_s, cursor, told)
+        yield Segment(STAND_S, cursor, pinned=self._end.pinned)
         yield Segment(END_S, cursor, pinned=self._end.pinned, last=True)
 
     def _telling(self, seconds: float, cursor: Cursor, marker: Marker) -> Segment:

@@ -271,3 +271,17 @@ def test_a_session_whose_file_was_emptied_is_played_and_scrubbed_without_reading
             one.step_round()
         assert presentation.cursor == beside.cursor
     assert document.rounds.read == 0
+
+
+def test_what_comes_next_and_when_is_what_time_brings():
+    _, presentation = shown(speed=2.0)
+    while (coming := presentation.coming()) is not None:
+        following, seconds = coming
+        assert not presentation.advance(seconds * 0.999)
+        assert presentation.advance(seconds * 0.0011)
+        assert presentation.cursor == following
+        other = shown()[1]
+        other.show(following)
+        assert (other.cursor, other.at_end) == (following, presentation.at_end)
+        presentation.show(following)  # owes nothing
+    assert presentation.at_end
