@@ -71,6 +71,8 @@ class Marking(QObject):
         if there is None:
             there = new_marker(desk.document, cursor, self._strip.pinned)
             self._add(there)
+        if not desk.state.running:
+            self.go_to(there)  # to the end of the phase on show
         self._show_dialog(there.id)
         self.dialog().begin_words()
 

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
@@ -133,13 +132,15 @@ class MarkersDialog(QDialog):
 
     def show_markers(self, markers: Sequence[Marker], chosen: str, *, can_undo: bool) -> None:
         """List markers and open the one of an id, unless its words are being typed."""
-        blocker = QSignalBlocker(self.list)
-        self._markers = tuple(markers)
-        self.list.clear()
-        for marker in markers:
-            item = QListWidgetItem(f"{headline(marker)}\n{where(marker)}")
-            self.list.addItem(item)
         ids = [marker.id for marker in markers]
+        same = ids == [marker.id for marker in self._markers]
+        self._markers = tuple(markers)
+        blocker = QSignalBlocker(self.list)
+        if not same:
+            self.list.clear()
+            self.list.addItems([""] * len(ids))
+        for row, marker in enumerate(markers):
+            self.list.item(row).setText(f"{headline(marker)}\n{where(marker)}")
         self.list.setCurrentRow(ids.index(chosen) if chosen in ids else -1)
         blocker.unblock()
         self.undo.setEnabled(can_undo)
@@ -193,7 +194,10 @@ class MarkersDialog(QDialog):
 
     def _choose(self, row: int) -> None:
         marker = self._markers[row] if 0 <= row < len(self._markers) else None
-        self.keep()
+        self.keep()  # whoever takes the words lists the markers again
+        blocker = QSignalBlocker(self.list)
+        self.list.setCurrentRow(row)
+        blocker.unblock()
         self._open(marker)
         if marker is not None:
             self.go_requested.emit(marker)

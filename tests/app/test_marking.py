@@ -106,6 +106,42 @@ def test_a_marker_that_is_removed_can_be_brought_back(program: Program, session:
     assert program.desk.document.markers == markers_of(TraceReader(session))
 
 
+def test_words_are_kept_when_another_marker_is_chosen(program: Program, session: Path) -> None:
+    show(program, session)
+    mark(program, "One")
+    program.desk.seek(5)
+    mark(program, "Two")
+    dialog = program.marking.dialog()
+    dialog.title.setText("Two, changed")
+    dialog.pause.setChecked(False)
+    dialog.list.setCurrentRow(0)
+    assert (dialog.list.currentRow(), dialog.title.text()) == (0, "One")
+    assert program.desk.presentation.cursor.round == 3
+    assert dialog.list.item(1).text().startswith("Two, changed\n")
+    dialog.note.setPlainText("Kept, too.")
+    dialog.close()
+    settled(program)
+    kept = markers_of(TraceReader(session))
+    assert [(one.title, one.note, one.pause) for one in kept] == [
+        ("One", "Kept, too.", True),
+        ("Two, changed", "", False),
+    ]
+
+
+def test_a_moment_in_the_middle_of_a_phase_is_marked_at_its_end(
+    program: Program, session: Path
+) -> None:
+    show(program, session, at=2)
+    program.deeds.set_speed(1.0)
+    program.desk.play()
+    wait_until(lambda: program.desk.presentation.cursor.phase == "draft")
+    do(program, "marks.add")
+    cursor = program.desk.presentation.cursor
+    assert not program.desk.presentation.playing
+    drafted = len(program.desk.document.rounds[cursor.round].drafted)
+    assert (cursor.phase, cursor.revealed) == ("draft", drafted)
+
+
 def test_next_and_previous_go_from_marker_to_marker_with_their_token(
     program: Program, session: Path
 ) -> None:
