@@ -51,6 +51,7 @@ class ExportPreview(QWidget):
         self.words.setWordWrap(True)
         self.scrubber = QSlider(Qt.Orientation.Horizontal)
         describe(self.scrubber, "Moment of the preview", "Look at other moments of the session.")
+        self.scrubber.setMinimumHeight(22)  # the handle, whole
         self.place = QLabel()
         self.place.setObjectName("hint")
         self._row = QWidget()
