@@ -90,7 +90,7 @@ _FILE = (
         "Export…",
         "Make a page that plays offline in any browser, a film, pictures, slides or tables.",
         "Ctrl+E",
-        lambda state: state.can_save and state.has_rounds,
+        lambda state: state.can_save and (state.has_rounds or state.imported),
         icon="export",
         short="Export",
     ),

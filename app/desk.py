@@ -95,7 +95,7 @@ class Desk(QObject):
         self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
-        self._opening: OpenSession | None = None  # takes the picture over with its first events
+        self._opening = 0  # a job that takes the picture over with its first events
         self._at_once = False
         self._pacing = Pacing(self.presentation)
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
@@ -154,8 +154,8 @@ class Desk(QObject):
         """
         self._at_once = at_once
         self._lanes.stop_opening()
-        self._opening = OpenSession(path=path, run=run)
-        self.send(self._opening)
+        self.send(job := OpenSession(path=path, run=run))
+        self._opening = job.number
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
@@ -240,18 +240,18 @@ class Desk(QObject):
         self._wake()
 
     def _show_nothing(self) -> None:
-        self._opening, self._shown_job, self.source = None, 0, None
+        self._opening, self._shown_job, self.source = 0, 0, None
         self._pacing.forget()
         self.document.clear()
         self.presentation.reset()
         self.cleared.emit()
         self._wake()
 
-    def _show_opened(self, job: OpenSession) -> None:
+    def _show_opened(self, read: PortionRead) -> None:
         self._lanes.stop_engine()
         self.presentation.playing, self.presentation.begins_at_once = True, self._at_once
         self._show_nothing()
-        self._shown_job, self.source = job.number, job.path
+        self._shown_job, self.source = read.job, read.path
 
     @Slot()
     def _wake(self) -> None:
@@ -310,8 +310,8 @@ class Desk(QObject):
                 self.ended.emit(job, reply)
 
     def _extend(self, reply: EventsArrived | PortionRead) -> None:
-        if self._opening is not None and reply.job == self._opening.number:
-            self._show_opened(self._opening)
+        if isinstance(reply, PortionRead) and reply.job == self._opening:
+            self._show_opened(reply)
         if reply.job != self._shown_job:
             return
         if self.state.engine_wait is not None:  # a prompt was being read: its end has come

@@ -102,7 +102,7 @@ class ExportDesk(QObject):
         plan, document = dialog.plan, desk.document
         same_run = plan.run == self._sessions.runs[1]
         problem = plan.problem(document) if same_run else ""
-        if not document.rounds or desk.source is None:
+        if not (document.rounds or document.imported) or desk.source is None:
             problem = "There is no round to export yet."
         dialog.say(problem, running=self._export.running)
         note = document.session_note

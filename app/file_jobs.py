@@ -9,6 +9,7 @@ import gc
 import time
 from typing import TYPE_CHECKING
 
+from app.importing.opening import open_or_import
 from app.messages import (
     AddToSession,
     FetchModel,
@@ -26,7 +27,6 @@ from app.viewmodels.runs import run_titles
 from engine.errors import DraftscopeError
 from engine.trace.events import RunStarted
 from engine.trace.journal import save_copy
-from engine.trace.reader import TraceReader
 
 if TYPE_CHECKING:
     from app.messages import Job
@@ -81,7 +81,7 @@ def _fetch(job: FetchModel, post: Post) -> None:
 
 def _open(job: OpenSession, post: Post) -> str:
     """Read a run in portions: the first one is small, so that there is a picture at once."""
-    reader = TraceReader(job.path)
+    reader, said = open_or_import(job.path)
     gatherer = Gatherer()
     runs: dict[str, RunStarted] = {}
     chosen, size = "", FIRST_PORTION
@@ -98,13 +98,13 @@ def _open(job: OpenSession, post: Post) -> str:
                 continue
             gatherer.add(event, (start, length))
             if gatherer.held == size:
-                post(PortionRead(job.number, job.path, gatherer.portion()))
+                post(PortionRead(job.number, reader.path, gatherer.portion()))
                 size = PORTION
     finally:
         if gatherer.held and not job.cancel.is_set():
-            post(PortionRead(job.number, job.path, gatherer.portion()))
+            post(PortionRead(job.number, reader.path, gatherer.portion()))
     post(RunsMet(job.number, run_titles([*runs.values()]), job.run))
-    return reader.notice or ""
+    return " ".join(filter(None, (said, reader.notice)))
 
 
 def _sum_up(job: SummariseSessions, post: Post) -> None:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from app.views.text import TextView
 
 SESSIONS = "Draftscope sessions (*.jsonl *.jsonl.zst)"
+OPENED = (
+    "Sessions and statistics (*.jsonl *.jsonl.zst *.json *.log *.txt *.prom);;"
+    f"{SESSIONS};;All files (*)"
+)
 
 
 class Sessions(QObject):
@@ -59,7 +63,7 @@ class Sessions(QObject):
     def ask_open(self) -> None:
         """Ask for a session file."""
         folder = self._settings["files.folder"]
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a session", folder, SESSIONS)
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a session", folder, OPENED)
         if path:
             self.open(Path(path))
 

@@ -175,6 +175,8 @@ class Welcome(QObject):
     def _after_opening(self, path: Path) -> None:
         """Let the prompt of what was opened be tried, if none was typed since the last one."""
         started = self._desk.document.started
+        if self._desk.document.imported is not None:
+            return  # its settings are not all there
         if path in recorded_sessions():
             return  # the program's own; a new user finds the panel's own first prompt
         state = self._prompt.state

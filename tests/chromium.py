@@ -72,21 +72,27 @@ class Chromium:
         self._number = 0
         self.pages: dict[str, Page] = {}
 
-    def open(self, path: Path, *, prelude: str = "", **size: Any) -> Page:
+    def open(self, path: Path, *, prelude: str = "", address: str = "", **size: Any) -> Page:
         """Open a file in a page of its own.
 
-        `prelude` is a script that runs before the page's own; `size` goes to `Page.resize`.
+        `prelude` is a script that runs before the page's own; `address` stands behind the file's
+        name, as "?autoplay#round=3"; `size` goes to `Page.resize`.
         """
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
+        page = self.attach(target)
+        if prelude:
+            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
+        page.resize(**size)
+        page.go(path, address)
+        return page
+
+    def attach(self, target: str) -> Page:
+        """Return the page of a target, with what it has to say from now on."""
         attach = {"targetId": target, "flatten": True}
         session = self.send("Target.attachToTarget", attach)["sessionId"]
         page = self.pages[session] = Page(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
-        if prelude:
-            page.send("Page.addScriptToEvaluateOnNewDocument", source=prelude)
-        page.resize(**size)
-        page.go(path)
         return page
 
     def send(
@@ -164,6 +170,18 @@ class Page:
     requests: list[str] = field(default_factory=list)
     _loaded: bool = False
 
+    def inner(self) -> Page:
+        """Return the only sandboxed frame of all pages, which has a process of its own."""
+        found: list[str] = []
+
+        def there() -> bool:
+            infos = self.browser.send("Target.getTargets")["targetInfos"]
+            found[:] = [info["targetId"] for info in infos if info["type"] == "iframe"]
+            return bool(found)
+
+        self.wait(there)
+        return self.browser.attach(found[0])
+
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command to this page."""
         return self.browser.send(method, parameters, self.session)
@@ -183,10 +201,10 @@ class Page:
             if not url.startswith("data:"):
                 self.requests.append(url)
 
-    def go(self, path: Path) -> None:
+    def go(self, path: Path, address: str = "") -> None:
         """Load a file and wait until it is there."""
         self._loaded = False
-        self.send("Page.navigate", url=path.as_uri())
+        self.send("Page.navigate", url=path.as_uri() + address)
         self.wait(lambda: self._loaded and bool(self.evaluate("document.readyState=='complete'")))
 
     def wait(self, happened: str | Callable[[], object]) -> None:

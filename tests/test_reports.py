@@ -111,7 +111,24 @@ MODELS = {
     "C33": "a folder without a configuration, blamed on the shards",
 }
 
-KINDS = DECODING | TEXT | MODELS
+# The trace and what is made of it.
+EXPORTS = {
+    "E01": "NaN or an infinity makes a line unreadable, or is lost",
+    "E03": "a token closes the script that holds the data, or runs",
+    "E05": "escaping that is done twice spoils ordinary text",
+    "E06": "a placeholder of the template inside the data is filled",
+    "E07": "a cell that begins like a formula is run by a spreadsheet; or numbers are spoilt",
+    "E08": "blanks before a formula make it pass for text",
+    "E09": "tables with blank lines, in a locale's encoding, garbled where they are opened",
+    "E10": "one torn line makes a whole session unreadable",
+    "E13": "a file of settings emptied by a crash",
+    "E15": "a long trace: a blank page, or many times its size in memory",
+    "E16": "an old or a new version is misread in silence",
+    "E18": "fresh files of the current build are refused by it",
+    "E19": "counters that exceed the tokens of the text",
+}
+
+KINDS = DECODING | TEXT | MODELS | EXPORTS
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from app.viewmodels.token_note import token_note
 from app.viewmodels.verdict_words import drafted_words
 from engine.trace.events import DraftedToken, Fate, Round
 from engine.trace.reader import TraceReader
+from tests.app.export.looking import unpacked
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
@@ -136,13 +136,13 @@ def test_the_page_states_the_rule() -> None:
     script = page.split("<script")[-1]
     assert f"Each drafted token is kept while {RULE}." in script
     assert f"kept while {RULE}" in script.replace("Each drafted token is", "")
-    (data,) = re.findall(r"<script[^>]*application/json[^>]*>(.*?)</script>", page, re.DOTALL)
-    held = json.loads(data)
+    held = unpacked(page)
     assert RULE in held["fates"]["accepted"]["meaning"]
     words = [token["w"] for one in held["rounds"] for token in one["d"] if "u" in token]
     assert words
     assert all(THRESHOLD in word for word in words)
     assert not WRONG.search(page)
+    assert not WRONG.search(str(held))
 
 
 @pytest.mark.case("A64")

@@ -56,8 +56,11 @@ def as_lines(report: Report, name: str) -> list[str]:
     """Write what was derived again, then what does not follow."""
     end = "" if report.finished else "; it breaks off before the end of the run"
     looked_at = [f"{count} {kind}" for kind, count in report.looked_at.items() if count]
+    held = f"{report.rounds} rounds, {report.emitted} tokens{end}"
+    if report.imported:
+        held = f"counts imported from {report.imported}, no rounds"
     lines = [
-        f"{name}: {report.rounds} rounds, {report.emitted} tokens{end}",
+        f"{name}: {held}",
         f"checked, by kind: {', '.join(looked_at)}",
     ]
     if report.findings:

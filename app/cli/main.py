@@ -29,6 +29,7 @@ DEEDS = {
     "export": "export:export",
     "join": "join:join",
     "mark": "mark:mark",
+    "import": "import_:import_",
     "schema": "schema:schema",
     "check": "check:check",
     "bench": "bench:bench",

@@ -18,6 +18,7 @@ from app.cli.arguments import (
 )
 from app.cli.parser_bench import add_bench
 from app.cli.parser_export import add_export, add_join, add_mark
+from app.cli.parser_import import add_import
 from app.cli.parser_train import add_train
 from app.viewmodels.logit_bias import LARGEST
 from engine.drafters.names import ANYWHERE, QUICKEST
@@ -25,7 +26,7 @@ from engine.version import VERSION
 
 COMMANDS = (
     *("run", "models", "drafters", "warm-up", "train"),
-    *("export", "join", "mark", "schema", "check", "bench"),
+    *("export", "join", "mark", "import", "schema", "check", "bench"),
 )
 
 _WINDOW_EPILOG = """\
@@ -38,6 +39,7 @@ commands:
   draftscope export    make something to take along from a session
   draftscope mark      mark moments of a session, to talk about them
   draftscope join      put several sessions into one, to compare their runs
+  draftscope import    make a session of what another program counted
   draftscope schema    print what a line of a session may hold
   draftscope check     check that what is promised holds
   draftscope bench     measure what is claimed, on this machine
@@ -73,6 +75,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_export(commands.add_parser("export", help="make something to take along from a session"))
     add_join(commands.add_parser("join", help="put several sessions into one"))
     add_mark(commands.add_parser("mark", help="mark moments of a session, to talk about them"))
+    add_import(commands.add_parser("import", help="make a session of what another program counted"))
     _add_schema(commands.add_parser("schema", help="print what a line of a session may hold"))
     _add_check(commands.add_parser("check", help="check that what is promised holds"))
     add_bench(commands.add_parser("bench", help="measure what is claimed, on this machine"))

@@ -60,7 +60,9 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def _add_pictures(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("pictures, films and slides")
-    group.add_argument("--theme", choices=THEMES, help="(default: light)")
+    group.add_argument(
+        "--theme", choices=THEMES, help="(default: light; a page follows its viewer's system)"
+    )
     group.add_argument(
         "--size",
         type=_size,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.export.provenance import definitions, facts
 from app.export.words import ending_words
+from app.viewmodels.imported import models_told
 
 if TYPE_CHECKING:
     from app.export.source import Source
@@ -35,6 +36,8 @@ def run_title(document: Document) -> str:
     """Return the models of a run in a few words: "tiny-target with ngram"."""
     started = document.started
     assert started is not None  # a source has no other run
+    if document.imported is not None:
+        return f"{models_told(started, document.imported)}, {document.imported.program}"
     if started.drafter is None:
         return f"{started.target.name} alone"
     return f"{started.target.name} with {started.drafter.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.export.options import Options, silent
-from app.export.source import open_source
+from app.export.source import open_source, require_rounds
 from engine.errors import DraftscopeError
 from engine.whole import whole_file
 
@@ -42,6 +42,8 @@ def export(
     if out.is_dir():
         raise DraftscopeError(f"{out} is a folder: add a file's name.")
     source = open_source(trace, run=options.run, withheld=options.withheld, progress=progress)
+    if made.of_rounds:
+        require_rounds(source, made.of_rounds)
     with whole_file(out, ADVICE) as part:
         made.write(source, part, options, progress)
     progress(1, 1, "Written")

@@ -67,6 +67,8 @@ def name_words(source: Source, panel: str) -> str:
 def moment_words(document: Document, moment: Moment) -> str:
     """Say which moment is shown, and what its round came to as far as that has happened."""
     index, phase, _ = moment
+    if document.imported is not None:
+        return ""  # its notice says that it has no rounds
     if not 0 <= index < len(document.rounds):
         return "Before the first round." if document.rounds else "No round was recorded."
     if phase == "draft":

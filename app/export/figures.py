@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.viewmodels.imported import telling_readings
 from app.viewmodels.readings import (
     DASH,
     How,
@@ -18,36 +19,15 @@ from app.viewmodels.readings import (
     percent,
     plural,
 )
-from engine.trace.events import Baseline, Round
-from engine.trace.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from engine.trace.events import Event
-    from engine.trace.statistics import Figures
-
-
-def running_figures(events: Sequence[Event]) -> Iterator[Figures]:
-    """Yield the figures over no round, over the first, the first two, and so on to all of them.
-
-    The plain target's own run is counted from the start: a replay knows it. Probes count once the
-    rounds before them are shown. So the last figures are those of the whole trace.
-    """
-    gathered = Statistics()
-    for event in events:
-        if isinstance(event, Baseline):
-            gathered.add(event)
-    for event in events:
-        if isinstance(event, Round):
-            yield gathered.figures()
-        if not isinstance(event, Baseline):
-            gathered.add(event)
-    yield gathered.figures()
+    from engine.trace.figures import Figures
 
 
 def readings(figures: Figures) -> tuple[Reading, ...]:
-    """Return the five figures of the page, ready to be shown."""
+    """Return the five figures of the page, ready to be shown; four of an imported run."""
+    if figures.imported is not None:
+        return telling_readings(figures.imported)
     return (
         _acceptance(figures),
         _tokens_per_pass(figures),

@@ -21,6 +21,16 @@ _ALWAYS = frozenset({"run", "withheld"})
 _PICTURE = frozenset({"theme", "title", "captions", "size", "font_scale", "drafts"})
 _FIGURE = _PICTURE | {"at", "panel"}
 _FILM = _PICTURE | {"begin", "end", "speed", "frame_rate", "title_card"}
+_OF_ROUNDS = {
+    "mp4": "a film",
+    "webm": "a film",
+    "gif": "a film",
+    "pptx": "slides",
+    "csv": "a table of tokens",
+    "rounds.csv": "a table of rounds",
+    "perfetto.json": "a timeline",
+    "cast": "a recording of a terminal",
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,11 @@ class Format:
     writer: str
     takes: frozenset[str]
     in_turn: bool = True
+
+    @property
+    def of_rounds(self) -> str:
+        """What it is called where a run without rounds cannot become it; "" where it can."""
+        return _OF_ROUNDS.get(self.name, "")
 
     def write(self, source: Source, out: Path, options: Options, progress: Progress) -> None:
         """Write the file at `out`, where nothing is yet.

@@ -9,46 +9,75 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from app.viewmodels.imported import settings_told
 
-    from engine.trace.events import ModelInfo, Round, RunStarted
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from engine.trace.events import ModelInfo, RunStarted
+    from engine.trace.imported import Imported
+    from engine.trace.markers import SessionNote
 
 
 class Header(msgspec.Struct, frozen=True):
     """Names and sentences, ready to be shown."""
 
+    title: str  # empty: none was given
+    note: str  # what is to be said of the whole
     target: str
     target_detail: str
     drafter: str  # empty: none
     drafter_detail: str
     prompt: str
-    facts: tuple[str, ...]  # seed, machine, day, version
+    withheld: bool  # the prompt is left out on request
+    facts: tuple[str, ...]  # seed, machine
     fates: tuple[str, ...]  # those that occur, in the legend's order
 
 
 _LEGEND = ("accepted", "rejected", "discarded", "correction", "bonus", "plain", "cut")
 
 
-def header(started: RunStarted, rounds: Sequence[Round]) -> Header:
-    """Return what is said about a run."""
-    present = {str(token.fate) for one in rounds for token in one.drafted}
-    present |= {str(one.closing.kind) for one in rounds if one.closing is not None}
+def header(
+    started: RunStarted,
+    fates: AbstractSet[str],
+    said: SessionNote,
+    title: str | None,
+    imported: Imported | None = None,
+) -> Header:
+    """Return what is said about a run, or about one that another program made.
+
+    Parameters
+    ----------
+    fates
+        Those that occur.
+    title
+        In place of the session's own; None leaves that.
+    """
     drafter = started.drafter
+    title = said.title if title is None else title
     return Header(
+        title=title,
+        note=said.note,
         target=started.target.name,
         target_detail=detail(started.target),
         drafter=drafter.name if drafter is not None else "",
         drafter_detail=detail(drafter) if drafter is not None else "",
         prompt=started.prompt,
-        facts=_facts(started),
-        fates=("pending", *(fate for fate in _LEGEND if fate in present)),
+        withheld="prompt" in started.withheld,
+        facts=_facts(started, imported, brief=bool(title)),
+        fates=("pending", *(fate for fate in _LEGEND if fate in fates)),
     )
 
 
-def _facts(started: RunStarted) -> tuple[str, ...]:
+def _facts(started: RunStarted, imported: Imported | None, *, brief: bool) -> tuple[str, ...]:
+    """Return what stands above the text; beside a title the machine is told elsewhere."""
     facts = [f"seed {started.seed}"]
-    if started.machine:
+    if imported is not None:
+        seed = [] if "seed" in imported.missing else facts
+        facts = [f"imported from {imported.program}", settings_told(started, imported), *seed]
+    if "machine" in started.withheld:
+        facts.append("machine left out on request")
+    elif started.machine and not brief:
         facts.append(started.machine)
     return tuple(facts)
 

@@ -1,7 +1,7 @@
 """A trace as one HTML page that replays it offline: no request leaves it, no token can be markup.
 
 Knows how the page's parts are put together and guarded. What the page holds is `replay`'s, how it
-looks `page.css` and the theme's, how it moves the scripts'.
+looks the style sheets' and the theme's, how it moves the scripts'.
 """
 
 from __future__ import annotations
@@ -15,89 +15,113 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from app.export.replay import MAX_ROUNDS, build_replay
+from app.export.options import Options, silent
+from app.export.packing import pack
+from app.export.race import run_names, runs_race
+from app.export.replay import MAX_ROUNDS, replay_of, source_of
 from app.export.styles import icon, style_sheet
 from app.theme import DARK, LIGHT
 from app.viewmodels.court import ONE_HOT_TARGET, RAW_LAW, UNOBSERVED
+from app.viewmodels.document import Document
 from app.viewmodels.meanings import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from app.export.options import Options, Progress
-    from app.export.portion import Events
+    from app.export.options import Progress
     from app.export.source import Source
     from app.theme import Theme
+    from engine.trace.events import Event
 
 # In the order in which they are read: each uses what stands before it.
-SCRIPTS = ("dom", "clock", "strip", "court", "tip", "figures", "overview", "page")
+SCRIPTS = (
+    *("dom", "unpack", "clock", "strip", "arrow", "court", "tip", "figures", "overview"),
+    *("markers", "predict", "race", "about", "screen", "player", "links", "keys", "page"),
+)
+STYLES = ("base", "text", "court", "panels", "race", "surroundings")
 
 # What the court says of the bars.
 _NOTES = {"raw": RAW_LAW, "one_hot": ONE_HOT_TARGET, "unobserved": UNOBSERVED}
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
-# What could end the data's element, begin another, or break a line of script.
-_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+_RUN = '<script type="application/octet-stream" id="run-{}">{}</script>'
 
 
 def write_html(source: Source, out: Path, options: Options, progress: Progress) -> None:
     """Write the replay page of a trace."""
-    page = render_html(
-        source.document.events,
-        max_rounds=options.most_rounds or MAX_ROUNDS,
-        notices=source.notices,
-    )
-    out.write_bytes(page.encode())
+    out.write_bytes(render_page(source, options, progress).encode())
 
 
 def render_html(
-    events: Events,
+    events: Sequence[Event], *, max_rounds: int = MAX_ROUNDS, notices: Sequence[str] = ()
+) -> str:
+    """Return the page that replays these events of one run."""
+    source = source_of(Document(events), notices)
+    return render_page(source, Options(most_rounds=max_rounds))
+
+
+def render_page(
+    source: Source,
+    options: Options,
+    progress: Progress = silent,
+    *,
     light: Theme = LIGHT,
     dark: Theme = DARK,
-    *,
-    max_rounds: int = MAX_ROUNDS,
-    notices: Sequence[str] = (),
 ) -> str:
-    """Return the page that replays these events.
+    """Return the page that replays a source's runs, the chosen one first.
 
     Parameters
     ----------
-    events
-        Of one run, in order; may decode lazily.
     light, dark
-        The colours; the page follows the viewer's system and has a switch.
-    max_rounds
-        A longer run is shown up to here, and the page says so.
-    notices
-        Sentences to show above the replay.
+        The colours; the page follows the viewer's system, unless a theme was chosen, and has a
+        switch.
     """
-    replay = build_replay(events, max_rounds=max_rounds, notices=notices)
-    fates = {
-        name: {"mark": fate.mark, "label": fate.label, "meaning": MEANINGS[name]}
-        for name, fate in light.fates.items()
-    }
-    data = {"fates": fates, "notes": _NOTES, **msgspec.to_builtins(replay)}
-    style = style_sheet(light, dark, _part("page.css"))
+    most = options.most_rounds or MAX_ROUNDS
+    packed, title = {}, ""
+    for place, document in enumerate(source.runs):
+        chosen = place == source.chosen
+        named = options.title if chosen else None
+        replay = replay_of(source, document, max_rounds=most, title=named, progress=progress)
+        told: object = replay
+        if chosen:
+            names = [name for name in (replay.header.target, replay.header.drafter) if name]
+            title = replay.header.title or f"Draftscope replay: {' and '.join(names)}"
+            told = {**_common(source, light, most), **msgspec.to_builtins(replay)}
+        packed[place] = pack(told)
+    style = style_sheet(light, dark, "\n".join(_part(f"{name}.css") for name in STYLES))
     script = _script()
-    names = [name for name in (replay.header.target, replay.header.drafter) if name]
+    others = [place for place in packed if place != source.chosen]
+    theme = f' data-theme="{options.chosen_theme}"' if options.chosen_theme else ""
     return _fill(
         _part("page.html"),
         {
+            "theme": theme,
             "policy": _policy(style, script),
             "generator": "Draftscope",
-            "title": html.escape(f"Draftscope replay: {' and '.join(names)}"),
+            "title": html.escape(title),
             "icon": icon(light),
             "style": style,
-            "data": json_for_html(data),
+            "data": packed[source.chosen],
+            "runs": "".join(_RUN.format(place, packed[place]) for place in others),
             "script": script,
         },
     )
 
 
-def json_for_html(data: object) -> str:
-    """Return JSON that is inert inside a script element, whatever its strings hold."""
-    return msgspec.json.encode(data).decode().translate(_ESCAPES)
+def _common(source: Source, theme: Theme, rounds: int) -> dict[str, object]:
+    """Return what the page holds once, whichever run is shown."""
+    race = runs_race(source.runs, rounds)
+    return {
+        "fates": {
+            name: {"mark": fate.mark, "label": fate.label, "meaning": MEANINGS[name]}
+            for name, fate in theme.fates.items()
+        },
+        "notes": _NOTES,
+        "runs": run_names(source.runs),
+        "chosen": source.chosen,
+        "runs_race": None if race is None else msgspec.to_builtins(race),
+    }
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
@@ -106,7 +130,7 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def _part(name: str) -> str:
-    return resources.files("app.export").joinpath(name).read_text("utf-8")
+    return resources.files("app.export").joinpath("page", name).read_text("utf-8")
 
 
 def _script() -> str:

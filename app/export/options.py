@@ -34,6 +34,8 @@ class Options:
     ----------
     run
         Which of the trace's runs, from 0; formats that show several show all.
+    chosen_theme
+        The one that was asked for; None: a page follows its viewer's own.
     title
         In place of the session's own; None leaves that.
     captions
@@ -62,6 +64,7 @@ class Options:
 
     run: int = 0
     theme: Theme = "light"
+    chosen_theme: Theme | None = None
     title: str | None = None
     captions: bool = True
     size: tuple[int, int] | None = None

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from app.export.figures import readings
 from app.export.header import detail
+from app.viewmodels.imported import counts_words, missing_words, settings_told
 from app.viewmodels.settings_words import change_words, settings_words
 from engine.version import VERSION
 
 if TYPE_CHECKING:
     from app.export.source import Source
     from app.viewmodels.document import Document
-    from engine.trace.events import SettingsChanged
+    from engine.trace.events import RunStarted, SettingsChanged
+    from engine.trace.imported import Imported
 
 LEFT_OUT = "left out on request"
 NOT_RECORDED = "not recorded"
@@ -34,6 +36,8 @@ def facts(source: Source, document: Document | None = None) -> tuple[tuple[str, 
     assert started is not None  # a source has no other run
     kept = started.withheld
     drafter = started.drafter
+    if document.imported is not None:
+        return _imported_facts(started, document.imported)
     found = [
         ("target", _model(started.target.name, detail(started.target))),
         ("drafter", _model(drafter.name, detail(drafter)) if drafter else "none"),
@@ -50,6 +54,30 @@ def facts(source: Source, document: Document | None = None) -> tuple[tuple[str, 
         ("exported", f"by Draftscope {VERSION} from run {started.run}"),
     ]
     return tuple(found)
+
+
+def _imported_facts(started: RunStarted, told: Imported) -> tuple[tuple[str, str], ...]:
+    """Return what is known of a run that another program made, and what is not."""
+    kept = started.withheld
+    drafter = started.drafter.name if started.drafter is not None else "none"
+    seed = NOT_RECORDED if "seed" in told.missing else str(started.seed)
+    limit = NOT_RECORDED
+    if "limit" not in told.missing:
+        limit = f"{started.max_new_tokens:,} new tokens"
+    return (
+        ("imported", f"from {told.program}: {told.form}"),
+        ("target", started.target.name),
+        ("drafter", drafter),
+        ("settings", settings_told(started, told)),
+        ("seed", seed),
+        ("limit", limit),
+        ("prompt", LEFT_OUT if "prompt" in kept else started.prompt or NOT_RECORDED),
+        ("machine", LEFT_OUT if "machine" in kept else started.machine or NOT_RECORDED),
+        ("counted", counts_words(told)),
+        ("missing", missing_words(told)),
+        ("recorded", started.started_at or NOT_RECORDED),
+        ("exported", f"by Draftscope {VERSION} from run {started.run}"),
+    )
 
 
 def definitions(document: Document) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from app.export.options import silent
 from app.export.withholding import without
 from app.viewmodels.document import Document
+from app.viewmodels.imported import imported_notice, missing_words
 from app.viewmodels.portion import Gatherer
 from engine.errors import DraftscopeError
 from engine.trace.events import RunStarted
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from app.export.options import Progress
     from engine.trace.events import Event
+    from engine.trace.imported import Imported
     from engine.trace.markers import Marker, SessionNote
 
 _PORTION = 512  # events taken in at once
@@ -72,6 +74,11 @@ class Source:
         started = self.document.started
         assert started is not None  # `open_source` takes no run without
         return started
+
+    @property
+    def imported(self) -> Imported | None:
+        """What another program counted, where the run is not our own and has no rounds."""
+        return self.document.imported
 
     @property
     def markers(self) -> tuple[Marker, ...]:
@@ -129,7 +136,29 @@ def open_source(
     if not 0 <= run < len(documents):
         runs = "1 run" if len(documents) == 1 else f"{len(documents)} runs"
         raise DraftscopeError(f"{path.name} has {runs}, so there is no run {run + 1}: choose one.")
-    notices = (reader.notice,) if reader.notice else ()
-    return Source(
-        Path(path), tuple(documents.values()), chosen=run, notices=notices, withheld=withheld
-    )
+    shown = tuple(documents.values())
+    notices = [reader.notice] if reader.notice else []
+    told = shown[run].imported
+    if told is not None:
+        notices += [imported_notice(told), f"{missing_words(told).capitalize()}."]
+    return Source(Path(path), shown, chosen=run, notices=tuple(notices), withheld=withheld)
+
+
+def require_rounds(source: Source, what: str) -> None:
+    """Refuse to make of an imported run what only rounds can become.
+
+    Parameters
+    ----------
+    what
+        What it was to be: "a film", "a table of rounds".
+
+    Raises
+    ------
+    DraftscopeError
+        If the run is another program's counts.
+    """
+    if source.imported is not None:
+        raise DraftscopeError(
+            f"{source.path.name} was imported from {source.imported.program} and holds counts, not "
+            f"rounds, so it cannot become {what}: take png, svg, pdf, html, md or jsonl."
+        )

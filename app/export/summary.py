@@ -16,6 +16,7 @@ from app.export.provenance import facts
 from app.export.words import ending_words
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.document import Document
+from app.viewmodels.imported import no_tokens_words
 from app.viewmodels.meanings import MEANINGS
 from app.viewmodels.readings import DASH, kind_of_rounds, milliseconds, percent
 from app.viewmodels.throughput import ThroughputModel
@@ -105,7 +106,9 @@ def _run_names(runs: tuple[Document, ...]) -> list[str]:
 def _figures(runs: tuple[Document, ...]) -> str:
     """Return all readings of the panels; what was measured and what is derived is said."""
     said = [_readings(document) for document in runs]
-    definitions = [one.definition for one in _readings(Document())]  # of no run in particular
+    # Of no run in particular, unless another program made it: it divides otherwise.
+    own = next((run for run in runs if run.imported is None), None)
+    definitions = [one.definition for one in (said[0] if own is None else _readings(Document()))]
     head = ["figure", *_run_names(runs), "how", "of", "definition"]
     rows = []
     for definition, *same in zip(definitions, *said, strict=True):
@@ -128,7 +131,8 @@ def _readings(document: Document) -> tuple[Reading, ...]:
 def _warnings(document: Document) -> str:
     many = len(document.rounds)
     acceptance, throughput = AcceptanceModel(document, many), ThroughputModel(document, many)
-    said = (acceptance.notice, acceptance.short, throughput.source, throughput.warning)
+    warned = "" if document.imported is not None else throughput.warning  # as `acceptance.notice`
+    said = (acceptance.notice, acceptance.short, throughput.source, warned)
     return " ".join(filter(None, (*said, ending_words(document))))
 
 
@@ -154,6 +158,8 @@ def _charts(
 def _times(source: Source, run: int, document: Document) -> str:
     figures = document.figures_at(len(document.rounds))
     begin = f"\nRun {run}\n" if len(source.runs) > 1 else ""
+    if document.imported is not None:
+        return f"{begin}\n{paragraph(document.imported.program)} tells no times of phases.\n"
     if not figures.rounds:
         return f"{begin}\nNo round was run.\n"
     rows = []
@@ -193,6 +199,10 @@ def _legend() -> str:
 def _text(document: Document, progress: Progress) -> Iterator[str]:
     """Yield the emitted text in one paragraph, and what was drafted and did not stay in place."""
     many = len(document.rounds)
+    if document.imported is not None:
+        yield f"{paragraph(no_tokens_words(document.imported))}\n\n"
+        yield f"{_marked('plain', document.imported.text)}\n"
+        return
     yield "Emitted, with what was drafted in vain: "
     for index, one in enumerate(document.rounds):
         if index % _EVERY == 0:

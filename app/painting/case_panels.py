@@ -51,7 +51,9 @@ class CourtPanel:
         if case is not None:
             case = self._fitted(case, inner, theme)
         # In a picture nothing can be clicked.
-        paint_court(painter, inner, case, theme, self._fonts, empty=NOTHING_JUDGED)
+        imported = self._moment.document.imported is not None
+        empty = self._model.empty if imported else NOTHING_JUDGED
+        paint_court(painter, inner, case, theme, self._fonts, empty=empty)
 
     def _fitted(self, case: Case, box: QRectF, theme: Theme) -> Case:
         """Leave out notes, then readings, most laws and the line of u, until the rest fits."""

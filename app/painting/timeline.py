@@ -74,7 +74,7 @@ def paint_timeline(
         box = QRectF(
             geometry.left, geometry.ruler, geometry.plot_width, geometry.height - geometry.ruler
         )
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "no round yet")
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, model.empty)
         return work
     pennants = pennants_of(geometry, model, window, metrics)
     flags = flags_of(geometry, model, window, metrics, [box for box, _, _ in pennants])

@@ -12,7 +12,10 @@ import numpy as np
 
 from app.viewmodels.charts import Bar, Chart
 from app.viewmodels.columns import columns_of, window_ratio
+from app.viewmodels.definitions import ACCEPTANCE, EXPECTED, TOKENS_PER_PASS, YIELD
 from app.viewmodels.draft_ends import ShortDrafts
+from app.viewmodels.imported import acceptance_readings, imported_notice
+from app.viewmodels.imported_steps import tested_sums
 from app.viewmodels.readings import DASH, How, Reading, count, number, percent
 from engine.trace.events import DraftEnd
 
@@ -26,20 +29,6 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 WINDOW = 20  # rounds of the rolling curve
-
-_ACCEPTANCE = (
-    "Accepted / tested. A drafted token is tested if the target compared it: discarded and cut "
-    "tokens never were. It estimates a in the cost model."
-)
-_YIELD = "Accepted / drafted. Discarded tokens count as drafted here; cut tokens count nowhere."
-_TOKENS_PER_PASS = (
-    "Emitted tokens / rounds. A round has one pass of the target and emits the accepted tokens "
-    "and one more, fewer where a stop or the limit cuts it."
-)
-_EXPECTED = (
-    "(1 - a^(k+1)) / (1 - a): the tokens of a pass on k drafted tokens if each is accepted with "
-    "probability a = acceptance, whatever the position. Averaged over the lengths really drafted."
-)
 
 
 class AcceptanceModel:
@@ -69,16 +58,19 @@ class AcceptanceModel:
         columns = columns_of(self._document)
         end = min(visible, len(columns)) + 1
         accepted, tested = columns.sums("accepted")[:end], columns.sums("tested")[:end]
+        if self._document.imported is not None:
+            accepted, tested = tested_sums(self._document.imported)
         self.cumulative: Array = window_ratio(accepted, tested)
         self.rolling: Array = window_ratio(accepted, tested, WINDOW)
         figures = self._document.figures_at(visible)
         self.note = _why_nothing(figures)
-        self.readings = _readings(figures, self.note)
+        self.readings = acceptance_readings(figures.imported) or _readings(figures, self.note)
         self.positions = _positions(figures, self.note)
         self.lengths = _lengths(figures, self.note)
         drafts = _short_drafts(columns, end - 1, self._document)
         warning, words = drafts.warning(), drafts.words()
-        self.notice = " ".join(filter(None, (warning, _repetition(figures))))
+        told = imported_notice(self._document.imported)
+        self.notice = " ".join(filter(None, (warning, _repetition(figures), told)))
         self.short = f"Short drafts in {words}." if words and not warning else ""
 
     def readout(self, index: int) -> tuple[str, str]:
@@ -121,6 +113,8 @@ def _why_nothing(figures: Figures) -> str:
     """Return why there is no acceptance, or "" if there is one."""
     if figures.acceptance is not None:
         return ""
+    if figures.imported is not None:
+        return f"not told by {figures.imported.program}"
     if not figures.rounds:
         return "no round yet"
     return "nothing tested yet" if figures.drafted or figures.cut else "nothing drafted yet"
@@ -134,20 +128,20 @@ def _readings(figures: Figures, reason: str) -> tuple[Reading, ...]:
     of = f"a = {percent(acceptance)} %" if acceptance is not None else ""
     of = of.replace(" ", "\N{NO-BREAK SPACE}")  # an equation stays in one line
     return (
-        _reading("acceptance", acceptance, tested, _ACCEPTANCE, reason, share=True),
-        _reading("draft yield", figures.draft_yield, drafted, _YIELD, reason, share=True),
+        _reading("acceptance", acceptance, tested, ACCEPTANCE, reason, share=True),
+        _reading("draft yield", figures.draft_yield, drafted, YIELD, reason, share=True),
         _reading(
             "tokens per pass",
             figures.tokens_per_pass,
             passes,
-            _TOKENS_PER_PASS,
+            TOKENS_PER_PASS,
             "no round yet",
         ),
         _reading(
             "expected",
             figures.expected_tokens_per_pass,
             of,
-            _EXPECTED,
+            EXPECTED,
             reason or "no whole round yet",
             how=How.DERIVED,
         ),
@@ -171,6 +165,10 @@ def _reading(
 
 
 def _positions(figures: Figures, note: str) -> Chart:
+    told = figures.imported
+    positions, overall = figures.positions, figures.acceptance
+    if told is not None:
+        positions, overall = told.positions, told.acceptance
     bars = tuple(
         Bar(
             label=str(place + 1),
@@ -178,22 +176,25 @@ def _positions(figures: Figures, note: str) -> Chart:
             value=percent(one.acceptance) if one.acceptance is not None else DASH,
             counts=f"{count(one.accepted)}/{count(one.tested)}",
         )
-        for place, one in enumerate(figures.positions)
+        for place, one in enumerate(positions)
     )
     return Chart(
         bars,
         axis="draft position · accepted/tested",
-        reference=figures.acceptance,
+        reference=overall,
         reference_label="all positions",
         note=note,
     )
 
 
 def _lengths(figures: Figures, note: str) -> Chart:
-    rounds = sum(figures.accepted_lengths)
+    told = figures.imported if figures.imported is not None else figures
+    rounds = sum(told.accepted_lengths)
     # As many bars as tokens were ever drafted: a length that never came is a figure too.
-    longest = max(len(figures.accepted_lengths), len(figures.positions) + 1)
-    counts = (*figures.accepted_lengths, *(0,) * (longest - len(figures.accepted_lengths)))
+    longest = max(len(told.accepted_lengths), len(told.positions) + 1)
+    counts = (*told.accepted_lengths, *(0,) * (longest - len(told.accepted_lengths)))
+    if told is not figures and not rounds:
+        counts = ()
     bars = tuple(
         Bar(
             label=str(length),

@@ -149,6 +149,12 @@ class CourtModel:
             self._key, self._case = key, self._make(ref, phase)
         return self._case
 
+    @property
+    def empty(self) -> str:
+        """Say why there is no case."""
+        told = self._document.imported
+        return EMPTY_COURT if told is None else f"{told.program} tells no verdicts of tokens."
+
     def latest_judged(self) -> TokenRef | None:
         """Return the token whose verdict fell last at the cursor."""
         cursor = self._presentation.cursor

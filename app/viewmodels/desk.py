@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from app.viewmodels.imported import models_told, settings_told
 from app.viewmodels.settings_words import settings_words
 from app.viewmodels.warm_up import NOT_BUILT, WarmUpState
 from engine.trace.events import FinishReason
@@ -53,6 +54,7 @@ class DeskState:
     has_events: bool = False
     has_rounds: bool = False
     has_markers: bool = False
+    imported: bool = False  # the session on show is another program's counts
     finished: bool = False  # the document's run has ended
     can_save: bool = False
     has_prompt: bool = False
@@ -107,6 +109,7 @@ def showing(
         has_events=bool(document.events),
         has_rounds=bool(document.rounds),
         has_markers=bool(document.markers),
+        imported=document.imported is not None,
         finished=document.finished is not None,
         can_save=kept and bool(document.events),
         shown="" if streaming else in_words(document),
@@ -123,8 +126,12 @@ def in_words(document: Document) -> str:
     target = document.started.target.name
     drafter = document.started.drafter
     pair = f"{target} with {drafter.name}" if drafter is not None else target
+    if document.imported is not None:
+        pair = models_told(document.started, document.imported)
     rounds = len(document.rounds)
     words = [pair, f"{rounds} {'round' if rounds == 1 else 'rounds'}"]
+    if document.imported is not None:
+        words[1] = f"imported from {document.imported.program}"
     if document.finished is not None:
         words.append(_REASONS[document.finished.reason])
     return " · ".join(words)
@@ -132,6 +139,8 @@ def in_words(document: Document) -> str:
 
 def settings_in_words(document: Document) -> str:
     """Say with which settings the session on show goes on, or went on last."""
+    if document.imported is not None and document.started is not None:
+        return settings_told(document.started, document.imported)
     settings = document.settings_at(max(0, len(document.rounds) - 1))
     return "" if settings is None else settings_words(settings)
 

@@ -35,6 +35,7 @@ from engine.trace.events import (
     SettingsChanged,
     TokenPiece,
 )
+from engine.trace.imported import Imported
 from engine.trace.markers import Marker, SessionNote, markers_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Document:
         when it is asked for: for what concerns all rounds take `columns` and `tokens`.
     columns, tokens
         Of all rounds, in a few hundred bytes each.
-    started, prefill, baseline, comparison, finished
+    started, imported, prefill, baseline, comparison, finished
         The events of which a run has one, or None while they have not arrived.
     markers
         Those that hold, in the order of their moments.
@@ -91,6 +92,7 @@ class Document:
         self.probes: list[Probe] = []
         self.changes: list[SettingsChanged] = []
         self.started: RunStarted | None = None
+        self.imported: Imported | None = None
         self.prefill: PrefillFinished | None = None
         self.baseline: Baseline | None = None
         self.comparison: Comparison | None = None
@@ -169,6 +171,8 @@ class Document:
             case RunStarted():
                 self.started = event
                 self.tokens.begin_after([token.piece for token in event.prompt_tokens])
+            case Imported():
+                self.imported = event
             case PrefillFinished():
                 self.prefill = event
             case Baseline():

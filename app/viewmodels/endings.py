@@ -30,6 +30,8 @@ def ending(document: Document) -> str:
     end = document.finished
     if end is None:
         return ""
+    if document.imported is not None:  # its text has no tokens to look at
+        return _SENTENCES[end.reason]
     if end.reason is FinishReason.END_TOKEN and _ended_at_once(document):
         return _AT_ONCE
     cut = stop_cut(document)

@@ -41,6 +41,8 @@ class ExportPlan(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
+    theme
+        One of `THEMES`, or "" for the format's own: light, or a page's reader's.
     size
         A name of `SIZES`, "WIDTHxHEIGHT", or "" for the format's own.
     at, begin, end, told
@@ -52,7 +54,7 @@ class ExportPlan(msgspec.Struct, frozen=True):
     """
 
     format: str = "html"
-    theme: str = "light"
+    theme: str = ""
     size: str = ""
     font_scale: float = 1.0
     title: str = ""
@@ -112,6 +114,9 @@ class ExportPlan(msgspec.Struct, frozen=True):
         for name in ("frame_rate", "most_rounds", "title"):
             if name in values:
                 values[name] = values[name] or None
+        if "theme" in values:
+            values["chosen_theme"] = values["theme"] or None
+            values["theme"] = values["theme"] or "light"
         withheld = {"prompt": self.withhold_prompt, "machine": self.withhold_machine}
         values["withheld"] = frozenset(name for name, left_out in withheld.items() if left_out)
         return Options(size=self.pixels, **values)
@@ -219,7 +224,7 @@ def recalled(text: str) -> ExportPlan:
         format_named(plan.format)
     except (msgspec.DecodeError, DraftscopeError):
         return ExportPlan()
-    known = plan.theme in THEMES and plan.panel in PANELS
+    known = plan.theme in ("", *THEMES) and plan.panel in PANELS
     sound = known and all(map(math.isfinite, (plan.font_scale, plan.speed, plan.frame_rate)))
     return plan if sound else ExportPlan(format=plan.format)
 

@@ -11,10 +11,13 @@ import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from app.viewmodels.portion import CODES, FIRST_CLOSING, WORDS
 from engine.trace.events import Baseline, ClosingKind, Fate, PrefillFinished, Probe
+from engine.trace.imported import Imported
+from engine.trace.imported_figures import imported_figures
 from engine.trace.plain import PlainSide
 from engine.trace.totals import Totals, figures_of
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from app.viewmodels.columns import RoundColumns
     from app.viewmodels.token_table import TokenTable
     from engine.trace.events import Event
-    from engine.trace.figures import Figures
+    from engine.trace.figures import Figures, ImportedFigures
 
     Counts = npt.NDArray[np.int64]
 
@@ -59,6 +62,7 @@ class PrefixFigures:
         self._baselines: list[Baseline] = []
         self._plain = PlainSide()
         self._probes = 0  # that are in the plain side
+        self._imported: ImportedFigures | None = None
         self._key: tuple[int, ...] = ()
         self._figures: Figures | None = None
 
@@ -81,6 +85,8 @@ class PrefixFigures:
             case Baseline():
                 self._baselines.append(event)
                 _add_baseline(self._plain, event)
+            case Imported():
+                self._imported, self._figures = imported_figures(event), None
 
     def figures(self) -> Figures:
         """Return the figures over everything that has arrived."""
@@ -105,7 +111,8 @@ class PrefixFigures:
             self._move_to(rounds)
             self._count_probes(probes)
             totals = self._totals(None if held is None else held[1])
-            self._figures = figures_of(totals, self._plain, _Latency(self._columns, rounds).at)
+            figures = figures_of(totals, self._plain, _Latency(self._columns, rounds).at)
+            self._figures = msgspec.structs.replace(figures, imported=self._imported)
         return self._figures
 
     def _move_to(self, rounds: int) -> None:

@@ -19,6 +19,7 @@ class How(StrEnum):
     MEASURED = "measured"
     DERIVED = "derived"
     PREDICTED = "predicted"
+    IMPORTED = "imported"  # another program counted or measured it
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.caches import CachesModel
+from app.viewmodels.imported import models_told, settings_told, telling_readings
 from app.viewmodels.readings import plural
 from app.viewmodels.settings_words import settings_words
 from app.viewmodels.throughput import ThroughputModel
@@ -55,11 +56,13 @@ def run_words(document: Document, round_index: int = 0) -> RunWords:
         return RunWords()
     drafter = document.drafter_at(round_index)
     settings = document.settings_at(round_index) or started.settings
+    told = document.imported
+    said = settings_words(settings, 0 if drafter is None else None)
     return RunWords(
         target=started.target.name,
         drafter=NO_DRAFTER if drafter is None else drafter.name,
-        settings=settings_words(settings, 0 if drafter is None else None),
-        seed=f"seed {started.seed}",
+        settings=said if told is None else settings_told(started, told),
+        seed="" if told is not None and "seed" in told.missing else f"seed {started.seed}",
         machine=started.machine,
         day=started.started_at[:10],
         version=f"Draftscope {started.version}" if started.version else "",
@@ -69,6 +72,9 @@ def run_words(document: Document, round_index: int = 0) -> RunWords:
 
 def key_readings(document: Document, visible: int) -> tuple[Reading, ...]:
     """Return the readings that tell a run, the most telling first."""
+    told = document.figures_at(visible).imported
+    if told is not None:
+        return telling_readings(told)
     speedup, run, plain = ThroughputModel(document, visible).readings
     acceptance, _, passes, _ = AcceptanceModel(document, visible).readings
     return speedup, acceptance, passes, run, plain
@@ -91,10 +97,14 @@ def caption_words(
         return ""
     drafter = "out a drafter" if words.drafter == NO_DRAFTER else f" {words.drafter}"
     pair = f"{words.target} with{drafter}"
+    if document.imported is not None and document.started is not None:
+        pair = models_told(document.started, document.imported)
     facts = "; ".join((words.settings, *words.facts))
     rounds = len(document.rounds)
     shown = f"All {rounds:,} rounds." if visible >= rounds > 1 else ""
     shown = shown or f"The first {plural(visible, 'round')} of {rounds:,}."
+    if document.imported is not None:
+        shown = ""  # its notice says that there are none
     readings: tuple[Reading, ...] = ()
     if panel == "acceptance":
         readings = AcceptanceModel(document, visible).readings
@@ -109,4 +119,4 @@ def caption_words(
         first, dot, _ = one.definition.partition(". ")
         said = f"{first}." if brief and dot else one.definition
         told.append(f"{one.name.capitalize()} ({one.how}): {said}")
-    return " ".join((f"{pair}; {facts}.", shown, *told))
+    return " ".join(filter(None, (f"{pair}; {facts}.", shown, *told)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.copied import Copied, copied
 from app.viewmodels.endings import ending
+from app.viewmodels.imported import no_tokens_words, shown_text
 from app.viewmodels.refs import PROMPT_ROUND, TokenRef
 from app.viewmodels.shown_chips import ShownChips
 from app.viewmodels.stop_cut import StopCut, stop_cut
@@ -138,6 +139,8 @@ class StripModel:
 
     def text(self) -> str:
         """Return the text emitted by the rounds that are fully shown, in logical order."""
+        if self._document.imported is not None:
+            return self._document.imported.text
         text = self._document.tokens.text(self._presentation.visible_rounds())
         end = self._document.finished
         return text + end.tail if end is not None and self._presentation.at_end else text
@@ -152,10 +155,18 @@ class StripModel:
         return copied(self._document, ref)
 
     @property
+    def plain_text(self) -> str:
+        """The text that another program gave without its tokens, or ""."""
+        return shown_text(self._document.imported)
+
+    @property
     def notice(self) -> str:
         """A sentence to show below the text, or "": nothing run yet, or how the run ended."""
         if self._document.run is None:
             return EMPTY_NOTICE
+        if self._document.imported is not None:
+            told = no_tokens_words(self._document.imported)
+            return " ".join(filter(None, (told, ending(self._document))))
         end = self._document.finished
         if end is None or not self._presentation.at_end:
             return ""

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.viewmodels.columns import columns_of, window_ratio
+from app.viewmodels.definitions import LATENCY, PACED, PLAIN, PREDICTED, RUN, SPEEDUP, C
+from app.viewmodels.imported import rate_readings, small_readings, times_words, whose_words
+from app.viewmodels.imported_steps import timed_sums
 from app.viewmodels.readings import DASH, DISTURBED, How, Reading, kind_of_rounds, number, plural
 
 if TYPE_CHECKING:
@@ -24,29 +27,6 @@ if TYPE_CHECKING:
 WINDOW = 20  # rounds of the rolling curve
 NO_PLAIN = "no plain round measured yet"
 NO_ROUND = "no round yet"
-
-_SPEEDUP = (
-    "Tokens per second of this run / tokens per second of the plain target, both measured on this "
-    "machine. Above 1.0 the drafter pays. The interval is that of the plain target's rate."
-)
-_RUN = (
-    "Emitted tokens / summed round times: draft, verify, accept and commit. Prefill, observation, "
-    "probes and waiting for the picture are outside."
-)
-_PACED = " This run was paced: its rate comes from summed round times all the same."
-_PLAIN = (
-    "Plain rounds / their summed times, with the 95 % interval of Student's t. Probes are whole "
-    "plain rounds at this run's own contexts; the baseline is a plain run of the same prompt."
-)
-_LATENCY = (
-    "Time between arrivals: a round's tokens arrive as one burst, so this is a round's time from "
-    "the second round on. p50, p95 and p99 are linear between the nearest two rounds."
-)
-_C = "c: time per drafted token / time of a plain round."
-_PREDICTED = (
-    "(1 - a^(k+1)) / ((1 - a)(c k + 1)), with a = acceptance: what the cost model says if a pass "
-    "on k + 1 tokens costs the same as a plain one. Compare with the measured speed-up."
-)
 
 
 class ThroughputModel:
@@ -80,20 +60,25 @@ class ThroughputModel:
         columns = columns_of(self._document)
         end = min(visible, len(columns)) + 1
         emitted, seconds = columns.sums("emitted")[:end], columns.sums("round_ns")[:end] / 1e9
+        if self._document.imported is not None:
+            emitted, seconds = timed_sums(self._document.imported)
         self.cumulative: Array = window_ratio(emitted, seconds)
         self.rolling: Array = window_ratio(emitted, seconds, WINDOW)
         figures = self._document.figures_at(visible)
         self.plain: PlainMeasure | None = figures.plain
-        self.readings = (_speedup(figures), _run(figures), _plain(figures))
-        self.small = (_latency(figures), _c(figures), _predicted(figures))
+        told = figures.imported
+        self.readings = rate_readings(told) or (_speedup(figures), _run(figures), _plain(figures))
+        self.small = small_readings(told) or (_latency(figures), _c(figures), _predicted(figures))
         self.top = self._top(figures)
         self.source = _source(figures)
-        self.warning = DISTURBED if figures.disturbed else ""
+        told_by = whose_words(self._document.imported)
+        self.warning = DISTURBED if figures.disturbed else told_by
 
     @property
     def note(self) -> str:
         """Say why the curve is empty."""
-        return NO_ROUND
+        imported = self._document.imported
+        return NO_ROUND if imported is None else f"{imported.program} tells no times of rounds"
 
     def readout(self, index: int) -> tuple[str, str]:
         """Write the curves' values in a round, for the line under the pointer."""
@@ -132,13 +117,13 @@ def _interval(low: float | None, high: float | None) -> str:
 def _speedup(figures: Figures) -> Reading:
     reason = NO_PLAIN if figures.rounds else NO_ROUND
     if figures.speedup is None:
-        return Reading("speed-up", DASH, "", How.MEASURED, reason, _SPEEDUP)
+        return Reading("speed-up", DASH, "", How.MEASURED, reason, SPEEDUP)
     detail = f"this run / plain, {_interval(figures.speedup_low, figures.speedup_high)}"
-    return Reading("speed-up", f"{number(figures.speedup)}×", "", How.MEASURED, detail, _SPEEDUP)
+    return Reading("speed-up", f"{number(figures.speedup)}×", "", How.MEASURED, detail, SPEEDUP)
 
 
 def _run(figures: Figures) -> Reading:
-    definition = _RUN + (_PACED if figures.paced else "")
+    definition = RUN + (PACED if figures.paced else "")
     definition += f" {DISTURBED}" if figures.disturbed else ""
     if figures.tokens_per_second is None:
         return Reading("this run", DASH, "", How.MEASURED, NO_ROUND, definition)
@@ -152,11 +137,11 @@ def _run(figures: Figures) -> Reading:
 def _plain(figures: Figures) -> Reading:
     plain = figures.plain
     if plain is None:
-        return Reading("plain target", DASH, "", How.MEASURED, NO_PLAIN, _PLAIN)
+        return Reading("plain target", DASH, "", How.MEASURED, NO_PLAIN, PLAIN)
     noun = "probe" if figures.plain_source == "probes" else "baseline round"
     interval = _interval(plain.low_tokens_per_second, plain.high_tokens_per_second)
     detail = f"{interval}, {plural(plain.samples, noun)}"
-    definition = _PLAIN
+    definition = PLAIN
     other = figures.baseline if figures.plain_source == "probes" else figures.probes
     if other is not None:
         name = "baseline" if figures.plain_source == "probes" else "probes"
@@ -172,9 +157,9 @@ def _latency(figures: Figures) -> Reading:
     name = "time between tokens p50/p95/p99"
     latency = figures.latency_ms
     if latency is None:
-        return Reading(name, DASH, "", How.MEASURED, "no second round yet", _LATENCY)
+        return Reading(name, DASH, "", How.MEASURED, "no second round yet", LATENCY)
     text = " / ".join(_ms(value) for value in (latency.p50, latency.p95, latency.p99))
-    return Reading(name, text, "ms", How.MEASURED, "milliseconds between arrivals", _LATENCY)
+    return Reading(name, text, "ms", How.MEASURED, "milliseconds between arrivals", LATENCY)
 
 
 def _ms(value: float) -> str:
@@ -184,22 +169,24 @@ def _ms(value: float) -> str:
 def _c(figures: Figures) -> Reading:
     if figures.c is None:
         reason = NO_PLAIN if figures.plain is None else "nothing drafted yet"
-        return Reading("c", DASH, "", How.MEASURED, reason, _C)
+        return Reading("c", DASH, "", How.MEASURED, reason, C)
     text = f"{figures.c:.3f}" if figures.c < 0.0995 else number(figures.c)
-    return Reading("c", text, "", How.MEASURED, "drafted token / plain round", _C)
+    return Reading("c", text, "", How.MEASURED, "drafted token / plain round", C)
 
 
 def _predicted(figures: Figures) -> Reading:
     value = figures.predicted_speedup
     if value is None:
         reason = NO_PLAIN if figures.plain is None else "nothing tested yet"
-        return Reading("speed-up", DASH, "", How.PREDICTED, reason, _PREDICTED)
+        return Reading("speed-up", DASH, "", How.PREDICTED, reason, PREDICTED)
     detail = "from acceptance and c" if value >= 1 else "below 1: slower than plain"
-    return Reading("speed-up", f"{number(value)}×", "", How.PREDICTED, detail, _PREDICTED)
+    return Reading("speed-up", f"{number(value)}×", "", How.PREDICTED, detail, PREDICTED)
 
 
 def _source(figures: Figures) -> str:
     """Say where the rates come from; whether the drafter pays only where the interval is clear."""
+    if figures.imported is not None:
+        return times_words(figures.imported)
     if not figures.rounds:
         return ""
     paced = "Paced: rates" if figures.paced else "Rates"

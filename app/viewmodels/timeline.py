@@ -142,6 +142,12 @@ class TimelineModel:
         at = float(self._ends[change.before_round])
         self.marks.append(Mark(at, change_words(before, change.settings)))
 
+    @property
+    def empty(self) -> str:
+        """Say why there is nothing to show."""
+        told = self._document.imported
+        return "no round yet" if told is None else f"{told.program} tells no times of phases"
+
     def round_bounds_ns(self, index: int) -> tuple[float, float]:
         """Return where a round begins and ends."""
         return float(self._ends[index]), float(self._ends[index + 1])

@@ -43,6 +43,7 @@ class CourtCanvas(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.case: Case | None = None
+        self._empty = EMPTY_COURT
         self.paints = 0
         self._theme = LIGHT
         self._fonts = court_fonts(ui_font(), code_font())
@@ -59,13 +60,13 @@ class CourtCanvas(QWidget):
         self._note.set_theme(theme)
         self.update()
 
-    def set_case(self, case: Case | None) -> None:
-        """Show a case; the same one is not painted again."""
-        if case is self.case:
+    def set_case(self, case: Case | None, empty: str = EMPTY_COURT) -> None:
+        """Show a case, or why there is none; the same one is not painted again."""
+        if case is self.case and empty == self._empty:
             return
-        self.case = case
+        self.case, self._empty = case, empty
         self._note.hide()
-        self.setAccessibleDescription(EMPTY_COURT if case is None else case.in_words())
+        self.setAccessibleDescription(empty if case is None else case.in_words())
         self._fit()
         self.update()
 
@@ -82,7 +83,9 @@ class CourtCanvas(QWidget):
         self.paints += 1
         with QPainter(self) as painter:
             painter.fillRect(event.rect(), QColor(self._theme.base))
-            self._regions = paint_court(painter, self._inner(), self.case, self._theme, self._fonts)
+            self._regions = paint_court(
+                painter, self._inner(), self.case, self._theme, self._fonts, empty=self._empty
+            )
             if self.hasFocus():
                 painter.setPen(QPen(QColor(self._theme.focus), 2))
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(2, 2, -2, -2), 5, 5)
@@ -174,7 +177,7 @@ class CourtView(QWidget):
     def refresh(self) -> None:
         """Show the case of this moment."""
         if self._model is not None:
-            self.canvas.set_case(self._model.case())
+            self.canvas.set_case(self._model.case(), self._model.empty)
             self.follow_button.setEnabled(self._model.pinned is not None)
 
     def pin(self, ref: TokenRef | None) -> None:

@@ -42,6 +42,10 @@ _PANELS = (
     ("caches", "Caches"),
 )
 _ITS_OWN = "Its own"
+_COLOURS = (
+    "Light for paper and bright rooms, dark for a dark hall. A page's own are as its reader's "
+    "system has them; everything else is light."
+)
 
 
 class ExportForm(QWidget):
@@ -77,9 +81,9 @@ class ExportForm(QWidget):
         self.set_plan(self._plan)
 
     def _make_fields(self) -> None:
-        theme = combo_box("Colours", "Light for paper and bright rooms, dark for a dark hall.")
-        for words in ("Light", "Dark"):
-            theme.addItem(words, words.lower())
+        theme = combo_box("Colours", _COLOURS)
+        for words, value in ((_ITS_OWN, ""), ("Light", "light"), ("Dark", "dark")):
+            theme.addItem(words, value)
         size = ChoiceBox("Size", "Width and height in pixels: choose one or write 1280x720.")
         names = [
             (f"{name.capitalize()} {width} × {height}", name)

@@ -92,6 +92,11 @@ class ExportPreview(QWidget):
             self._later.stop()
             self._shown = None
             return
+        if not document.rounds:
+            self.stop()
+            self._row.hide()
+            self.say("There is no round to look at: only what another program counted.")
+            return
         self._shown = Shown(document, plan, title=title, note=note)
         self._set_range(plan, document, afresh=afresh)
         self.say(_words(plan))

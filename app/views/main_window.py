@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from app.theme import Theme
     from app.viewmodels.desk import DeskState
 
-SESSION_SUFFIXES = (".jsonl", ".jsonl.zst")
+OPENED_SUFFIXES = (".jsonl", ".jsonl.zst", ".json", ".log", ".txt", ".prom")
 _WORDY = 1000  # from this width on the toolbar has words beside its icons
 
 
@@ -185,7 +185,7 @@ class MainWindow(QMainWindow):
 
 
 def _session(url: QUrl) -> bool:
-    return url.isLocalFile() and url.toLocalFile().lower().endswith(SESSION_SUFFIXES)
+    return url.isLocalFile() and url.toLocalFile().lower().endswith(OPENED_SUFFIXES)
 
 
 def _first_focus(panel: QWidget) -> QWidget:

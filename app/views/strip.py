@@ -41,11 +41,13 @@ class StripView(StripArea):
 
     token_pinned = Signal(object)  # TokenRef
     token_unpinned = Signal()
+    plain_text_told = Signal(str)  # a text without tokens, as another program gave it; "" for none
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._pressed: TokenRef | None = None
         self._run: str | None = None
+        self._plain_text = ""
         self._note = HoverNote(self)
         self._note.set_theme(self._theme)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -66,6 +68,9 @@ class StripView(StripArea):
             self._note.hide()
             self.unpin()
         super().refresh()
+        if self._model is not None and self._model.plain_text != self._plain_text:
+            self._plain_text = self._model.plain_text
+            self.plain_text_told.emit(self._plain_text)
 
     def set_theme(self, theme: Theme) -> None:
         """Paint with this theme."""

@@ -1,10 +1,20 @@
-"""The centre of the window: runs and caption, the strip of text, and the legend of its fates."""
+"""The centre of the window: runs and caption, the strip of text, and the legend of its fates.
+
+A text that came without tokens stands in their place, plain.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QApplication, QFrame, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QPlainTextEdit,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.views.caption import CaptionStrip
 from app.views.gallery import GalleryView
@@ -26,10 +36,22 @@ class TextView(QWidget):
         self.caption = CaptionStrip()
         self.runs = RunsBar()
         self.gallery = GalleryView()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(strip)
-        self._stack.addWidget(self.gallery)
         strip.setFrameShape(QFrame.Shape.NoFrame)
+        self.plain = QPlainTextEdit()
+        self.plain.setReadOnly(True)
+        self.plain.setFrameShape(QFrame.Shape.NoFrame)
+        self.plain.setAccessibleName("Text, without its tokens")
+        self.plain.hide()
+        strip.plain_text_told.connect(self._show_plain)
+        self._page = QWidget()
+        page = QVBoxLayout(self._page)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(strip, 1)
+        page.addWidget(self.plain, 3)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._page)
+        self._stack.addWidget(self.gallery)
         self._line = line = QFrame()
         line.setObjectName("hairline")
         line.setFixedHeight(1)
@@ -43,14 +65,20 @@ class TextView(QWidget):
         layout.addWidget(self.legend)
         self.setFocusProxy(strip)
 
+    def _show_plain(self, text: str) -> None:
+        """Show a text that has no tokens; none for ""."""
+        self.plain.setPlainText(text)
+        self.plain.setVisible(bool(text))
+
     def show_gallery(self, *, shown: bool) -> None:
         """Show recorded sessions in place of the text, or the text."""
-        inner = self.gallery if shown else self.strip
-        if self._stack.currentWidget() is inner:
+        page = self.gallery if shown else self._page
+        if self._stack.currentWidget() is page:
             return
+        inner = self.gallery if shown else self.strip
         focused = QApplication.focusWidget()
         held = focused is not None and self._stack.isAncestorOf(focused)
-        self._stack.setCurrentWidget(inner)
+        self._stack.setCurrentWidget(page)
         self.legend.setVisible(not shown)
         self._line.setVisible(not shown)
         self.setFocusProxy(inner)

@@ -17,6 +17,7 @@ from engine.check.ending import (
     check_finish,
 )
 from engine.check.findings import Finding, Kind, Ledger
+from engine.check.imported import check_imported
 from engine.check.ranges import check_ranges
 from engine.check.record import Record
 from engine.check.rounds import check_round
@@ -33,6 +34,7 @@ from engine.trace.events import (
     RunStarted,
     SettingsChanged,
 )
+from engine.trace.imported import Imported
 from engine.trace.markers import Marker, SessionNote
 from engine.trace.statistics import Statistics
 
@@ -46,6 +48,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     rounds: int
     emitted: int
+    imported: str = ""  # the program whose counts these are; then there are no rounds
     finished: bool  # False: the trace was broken off, which is no fault
     looked_at: dict[str, int]  # checks done, by `Kind`
     findings: tuple[Finding, ...]
@@ -78,6 +81,8 @@ class TraceChecker:
         self._finished: RunFinished | None = None
         self._baseline: Baseline | None = None
         self._seen: set[type[Event]] = set()
+        self._imported = ""  # the other program, where the counts are its
+        self._settings_due = False  # those of the start, whose ranges are another program's perhaps
 
     def add(self, event: Event) -> None:
         """Check one event against all before it."""
@@ -96,6 +101,7 @@ class TraceChecker:
             self._check_words(event, record)
             return
         self._check_order(event)
+        self._check_settings(record, of_another_program=isinstance(event, Imported))
         self._statistics.add(event)
         match event:
             case Round():
@@ -108,6 +114,12 @@ class TraceChecker:
                 ledger.equal(Kind.ORDER, "round of a probe", event.after_round, record.rounds - 1)
             case PrefillFinished():
                 ledger.equal(Kind.ORDER, "rounds before the prefill", record.rounds, 0)
+            case Imported():
+                ledger.equal(Kind.ORDER, "rounds beside imported counts", record.rounds, 0)
+                check_imported(event, record.started, ledger)
+                self._imported = event.program
+            case RunFinished() if self._imported:
+                self._finished = event  # its reason is the other program's word
             case RunFinished():
                 self._finish(event, record)
             case Baseline():
@@ -122,11 +134,13 @@ class TraceChecker:
         self._ledger.at(None)
         record = self._record
         if record is not None:
+            self._check_settings(record)
             self._check_sums(record)
         return Report(
             run="" if record is None else record.started.run,
             rounds=0 if record is None else record.rounds,
             emitted=0 if record is None else len(record.emitted),
+            imported=self._imported,
             finished=self._finished is not None,
             looked_at={kind.value: self._ledger.looked_at[kind] for kind in Kind},
             findings=tuple(self._ledger.findings),
@@ -140,15 +154,22 @@ class TraceChecker:
 
     def _start(self, started: RunStarted) -> None:
         self._record = Record.of(started)
-        check_ranges(started.settings, started.target.vocabulary, self._ledger)
+        self._settings_due = True
         self._texts = TextReadings(started.stop_strings, at_start=not started.raw)
         for piece in started.prompt_tokens:
             self._check_piece(piece.id, piece.piece)
 
+    def _check_settings(self, record: Record, *, of_another_program: bool = False) -> None:
+        """Check once whether the engine would have taken the settings of the start."""
+        if self._settings_due and not of_another_program:
+            settings, vocabulary = record.started.settings, record.started.target.vocabulary
+            check_ranges(settings, vocabulary, self._ledger)
+        self._settings_due = False
+
     def _check_order(self, event: Event) -> None:
         kind = type(event)
         name = kind.__name__
-        if kind in (PrefillFinished, RunFinished, Baseline, Comparison):
+        if kind in (PrefillFinished, Imported, RunFinished, Baseline, Comparison):
             self._ledger.holds(Kind.ORDER, name, kind not in self._seen, "another", "at most one")
         self._seen.add(kind)
         late = self._finished is not None
@@ -202,7 +223,8 @@ class TraceChecker:
     def _check_sums(self, record: Record) -> None:
         """Check that the figures over the trace count what the trace holds."""
         figures, ledger = self._statistics.figures(), self._ledger
-        texts = len(self._text) - (self._finished is not None)
+        # A finished run gave the rest of its text, too; an imported one has no texts at all.
+        texts = len(self._text) - (self._finished is not None and not self._imported)
         places = figures.positions
         sums: list[tuple[str, int, int]] = [
             ("rounds", figures.rounds, record.rounds),

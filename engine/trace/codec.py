@@ -22,6 +22,8 @@ from engine.trace.events import (
     Probe,
     Round,
 )
+from engine.trace.imported import Imported
+from engine.trace.imported import misfit as imported_misfit
 
 _MAX_NS = 2**62  # a century and a half; sums and arrays hold it
 _encoder = msgspec.json.Encoder()
@@ -203,6 +205,8 @@ def _misfit(event: Event) -> str | None:
     match event:
         case Round():
             return _round_misfit(event)
+        case Imported():
+            return imported_misfit(event)
         case Probe() | PrefillFinished():
             spans = [event.ns]
         case Baseline():

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 from engine.trace.frozen import Frozen
+from engine.trace.imported import Imported
 from engine.trace.markers import Marker, SessionNote
 
 SCHEMA_VERSION = 1
@@ -335,6 +336,7 @@ Event = (
     | Baseline
     | Comparison
     | RunFinished
+    | Imported
     | Marker
     | SessionNote
 )

@@ -6,9 +6,12 @@ undefined (nothing tested, nothing measured) is None, never zero and never NaN.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from engine.trace.imported import Stated
 
 PlainSource = Literal["probes", "baseline"]
 
@@ -53,6 +56,38 @@ class Percentiles(msgspec.Struct, frozen=True, kw_only=True):
     p50: float
     p95: float
     p99: float
+
+
+class ImportedFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts that another program told, and the figures that follow from them; None: not told.
+
+    No figure is computed by another definition than the glossary's.
+    """
+
+    program: str
+    rounds: int | None
+    drafts: int | None  # rounds with a draft
+    drafted: int | None
+    tested: int | None
+    accepted: int | None
+    rejected: int | None
+    discarded: int | None
+    emitted: int | None
+    prompt_tokens: int | None
+    decode_ns: int | None
+    prefill_ns: int | None
+    first_token_ns: int | None
+    acceptance: float | None  # accepted / tested
+    draft_yield: float | None  # accepted / drafted
+    tokens_per_pass: float | None  # emitted / rounds
+    tokens_per_draft: float | None  # (accepted + drafts) / drafts: of rounds with a draft
+    tokens_per_second: float | None  # as the program states it, or emitted / decode_ns
+    stated_rate: bool  # the program's own
+    ms_per_token: float | None  # decode_ns / emitted
+    positions: tuple[PositionFigures, ...]  # `drafted` there: those that were tested
+    accepted_lengths: tuple[int, ...]  # [n] = rounds with a draft of which n were accepted
+    stated: tuple[Stated, ...]  # the program's own figures, in its own words
+    missing: tuple[str, ...]  # what it does not tell
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +147,9 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     pass_costs: tuple[PassCost, ...]  # by tokens drafted
     expected_tokens_per_pass: float | None  # derived: mean of (1 - a^(n+1)) / (1 - a)
     predicted_speedup: float | None  # predicted: (1 - a^(n+1)) / ((1 - a)(c n + 1))
+
+    # Of a run that another program made; there are no rounds then, and all else is 0 or None.
+    imported: ImportedFigures | None = None
 
 
 def expected_tokens(acceptance: float, drafted: int) -> float:

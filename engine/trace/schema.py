@@ -16,7 +16,7 @@ from typing import Any, get_args
 import msgspec
 
 from engine.assets import asset
-from engine.trace import events, markers
+from engine.trace import events, imported, markers
 from engine.trace.events import SCHEMA_VERSION, Event
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,7 +30,13 @@ _LEAST = {
     "RoundTimes": ("draft", "verify", "accept", "commit", "observe"),
     "PrefillFinished": ("ns",),
     "Probe": ("ns",),
+    "ImportedStep": ("drafted", "accepted", "drafts", "emitted", "ns"),
+    "Imported": (
+        *("rounds", "drafts", "drafted", "accepted", "rejected", "discarded", "emitted"),
+        *("decode_ns", "prefill_ns", "first_token_ns", "tokens_per_second", "prompt_tokens"),
+    ),
 }
+_RECORDS = (events, markers, imported)
 _WHAT = (
     "One line of a Draftscope trace: a file of JSON Lines in UTF-8, one event a line. The first "
     "line is a run_started whose `schema` names the version. A reader passes over kinds and fields "
@@ -44,7 +50,7 @@ def schema() -> dict[str, Any]:
     kinds = get_args(Event)
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for name, part in parts.items():
-        _describe(part, getattr(events, name, None) or getattr(markers, name))
+        _describe(part, next(vars(one)[name] for one in _RECORDS if name in vars(one)))
     _check_base64(parts)
     parts["RunStarted"]["properties"]["schema"]["const"] = SCHEMA_VERSION
     return {

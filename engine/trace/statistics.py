@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from engine.trace.events import (
     Baseline,
     ClosingKind,
@@ -18,6 +20,8 @@ from engine.trace.events import (
     Round,
 )
 from engine.trace.figures import Figures
+from engine.trace.imported import Imported
+from engine.trace.imported_figures import imported_figures
 from engine.trace.intervals import Quantiles
 from engine.trace.plain import PlainSide
 from engine.trace.totals import REPETITIVE_SHARE, Totals, figures_of
@@ -48,6 +52,7 @@ class Statistics:
         self._latency = Quantiles()
         self._plain = PlainSide()
         self._grams = SeenGrams()
+        self._imported: Imported | None = None
         self._figures: Figures | None = None
 
     def add(self, event: Event) -> None:
@@ -62,6 +67,8 @@ class Statistics:
                     self._plain.add_baseline(ns)
             case PrefillFinished():
                 self._totals.prefill_ns = event.ns
+            case Imported():
+                self._imported = event
             case _:
                 return
         self._figures = None
@@ -70,6 +77,9 @@ class Statistics:
         """Return the figures; the same object until another event changes them."""
         if self._figures is None:
             self._figures = figures_of(self._totals, self._plain, self._latency.at)
+            if self._imported is not None:
+                told = imported_figures(self._imported)
+                self._figures = msgspec.structs.replace(self._figures, imported=told)
         return self._figures
 
     def _add_round(self, one: Round) -> None:

@@ -54,6 +54,7 @@ def test_wrong_value_is_refused(path: Path, name: str, value: object) -> None:
         settings[name] = value  # type: ignore[assignment]  # wrong on purpose
 
 
+@pytest.mark.case("E13")
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'{"version": 99}']
 )
@@ -92,6 +93,7 @@ def test_returned_list_is_a_copy(path: Path) -> None:
     assert settings["files.recent"] == []
 
 
+@pytest.mark.case("E13")
 def test_kill_during_save_leaves_old_or_new(path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from app.settings import Settings\n"

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.export.html import render_html
+from app.export.html import render_html, render_page
+from app.export.options import Options
+from app.export.source import Source
+from tests.app.export.looking import READY
 from tests.chromium import Chromium
 
 if TYPE_CHECKING:
@@ -25,14 +28,23 @@ def browser(chromium: str) -> Iterator[Chromium]:
 
 @pytest.fixture
 def replay(browser: Chromium, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Open the page of some events. Afterwards: no console message, no request but the file's."""
+    """Open the page of some events, or of a source with its options.
+
+    Afterwards: no console message, no request but the file's.
+    """
     opened: list[Page] = []
 
-    def open_page(events: Sequence[Event], **options: Any) -> Page:
+    def open_page(
+        shown: Sequence[Event] | Source, export: Options | None = None, **options: Any
+    ) -> Page:
         path = tmp_path / f"replay-{len(opened)}.html"
-        path.write_text(render_html(events), "utf-8")
+        if isinstance(shown, Source):
+            path.write_text(render_page(shown, export or Options()), "utf-8")
+        else:
+            path.write_text(render_html(shown), "utf-8")
         page = browser.open(path, **options)
         opened.append(page)
+        page.wait(READY)
         return page
 
     yield open_page

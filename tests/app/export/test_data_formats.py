@@ -84,6 +84,7 @@ def test_same_session_gives_the_same_bytes(tmp_path: Path, events: list[Event]) 
     assert digests(trace, tmp_path / "a") == digests(trace, tmp_path / "b")
 
 
+@pytest.mark.case("E09")
 def test_neither_hashes_nor_locale_nor_time_zone_show(tmp_path: Path) -> None:
     trace = write(tmp_path / "run.jsonl", hostile())
     expected = digests(trace, tmp_path / "here")
@@ -124,6 +125,7 @@ def test_where_it_comes_from_is_in_every_file(tmp_path: Path, name: str) -> None
         assert said.encode() in data.replace(b"\\:", b":"), said
 
 
+@pytest.mark.case("E18")
 @pytest.mark.parametrize("path", DEMOS, ids=lambda path: path.name)
 def test_every_demo_becomes_every_kind_of_data(tmp_path: Path, path: Path) -> None:
     for name in NAMES:

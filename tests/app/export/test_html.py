@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 import subprocess
 import sys
@@ -16,12 +15,20 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from app.export.html import SCRIPTS, export_html, json_for_html, render_html
-from app.export.replay import build_replay
+from app.cli.export import asked_for
+from app.cli.parser import command_parser
+from app.export.exporting import export
+from app.export.formats import format_named
+from app.export.html import SCRIPTS, STYLES, render_html, render_page
+from app.export.options import Options
+from app.export.packing import pack, unpack
+from app.export.replay import build_replay, source_of
 from app.theme import DARK, LIGHT
+from app.viewmodels.document import Document
 from engine.errors import DraftscopeError
 from engine.trace import codec
 from engine.trace.events import RunStarted
+from tests.app.export.looking import unpacked
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
@@ -82,30 +89,44 @@ class Elements(HTMLParser):
             self.texts[self._open][-1] += data
 
 
+@pytest.mark.case("E03")
 def test_hostile_tokens_stay_inside_one_data_element() -> None:
     events = hostile_trace()
     ordinary, hostile = Elements(render_html(make_trace())), Elements(render_html(events))
     assert [tag for tag, _ in hostile.tags] == [tag for tag, _ in ordinary.tags]
     data, script = hostile.texts["script"]
-    assert not set("<>&\u2028\u2029") & set(data)
+    assert re.fullmatch(r"[A-Za-z0-9+/]+=*", data)
     assert script == ordinary.texts["script"][1]
-    told = json.loads(data)
-    expected = json.loads(msgspec.json.encode(build_replay(events)))
+    told = unpacked(render_html(events))
+    expected = msgspec.json.decode(msgspec.json.encode(build_replay(events)))
     assert {key: told[key] for key in expected} == expected
 
 
+@pytest.mark.case("E06")
 def test_placeholders_in_a_prompt_stay_as_they_were_typed() -> None:
     events = hostile_trace()
     started = events[0]
     assert isinstance(started, RunStarted)
     page = Elements(render_html(events))
-    assert json.loads(page.texts["script"][0])["header"]["prompt"] == started.prompt
+    assert unpacked(render_html(events))["header"]["prompt"] == started.prompt
     assert page.texts["title"][0].startswith("Draftscope replay: {{data}}</title><b> and")
 
 
+@pytest.mark.case("E05")
 @pytest.mark.parametrize("text", ["&", "\\", '"', "%", "&amp;", "</script>", "a<b>c", "\u2028"])
-def test_escaping_is_undone_by_reading_once(text: str) -> None:
-    assert json.loads(json_for_html([text])) == [text]
+def test_packing_is_undone_by_unpacking_once(text: str) -> None:
+    assert msgspec.json.decode(unpack(pack([text]))) == [text]
+
+
+def test_same_trace_gives_the_same_bytes() -> None:
+    events = hostile_trace()
+    assert render_html(events) == render_html(list(events))
+
+
+def test_page_without_its_data_stays_small() -> None:
+    page = render_html(make_trace(rounds=40))
+    data = Elements(page).texts["script"][0]
+    assert len(page.encode()) - len(data) <= 300_000
 
 
 def test_policy_allows_this_script_and_this_style_alone() -> None:
@@ -131,7 +152,7 @@ def test_page_refers_to_nothing_outside_itself() -> None:
 
 
 def test_scripts_write_text_and_never_markup() -> None:
-    folder = resources.files("app.export")
+    folder = resources.files("app.export").joinpath("page")
     for name in SCRIPTS:
         source = folder.joinpath(f"{name}.js").read_text("utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
@@ -141,8 +162,9 @@ def test_scripts_write_text_and_never_markup() -> None:
 
 
 def test_colours_come_from_the_theme_alone() -> None:
-    folder = resources.files("app.export")
-    for name in ("page.css", "page.html", *(f"{script}.js" for script in SCRIPTS)):
+    folder = resources.files("app.export").joinpath("page")
+    styles = [f"{name}.css" for name in STYLES]
+    for name in ("page.html", *styles, *(f"{script}.js" for script in SCRIPTS)):
         source = folder.joinpath(name).read_text("utf-8")
         assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?![\w-])(?=[;,\s\"')])", source) == [], name
     page = render_html(make_trace())
@@ -153,7 +175,15 @@ def test_colours_come_from_the_theme_alone() -> None:
 
 def test_every_colour_that_the_page_names_exists() -> None:
     style = Elements(render_html(make_trace())).texts["style"][0]
-    local = {"scale", "beat", "share", "room", "ink", "fill"}  # set by rules or by the scripts
+    local = {
+        "scale",
+        "beat",
+        "share",
+        "room",
+        "ink",
+        "fill",
+        "lane",
+    }  # set by rules or by the scripts
     named = set(re.findall(r"var\(--([\w-]+)", style)) - local
     assert named <= set(re.findall(r"--([\w-]+):", style))
 
@@ -161,6 +191,10 @@ def test_every_colour_that_the_page_names_exists() -> None:
 def write_trace(path: Path, events: list[Event]) -> Path:
     path.write_bytes(b"".join(codec.encode(event) for event in events))
     return path
+
+
+def export_html(trace: Path, page: Path) -> None:
+    export(trace, page, format_named("html"), Options())
 
 
 def test_export_writes_the_page_of_a_trace_file(tmp_path: Path) -> None:
@@ -176,7 +210,7 @@ def test_torn_trace_is_exported_up_to_its_last_whole_event_with_a_notice(tmp_pat
     trace = write_trace(tmp_path / "run.jsonl", events)
     trace.write_bytes(trace.read_bytes()[:-7])
     export_html(trace, tmp_path / "talk.html")
-    told = json.loads(Elements((tmp_path / "talk.html").read_text("utf-8")).texts["script"][0])
+    told = unpacked((tmp_path / "talk.html").read_text("utf-8"))
     assert len(told["rounds"]) == 5
     assert told["notices"] == [
         "The last event of run.jsonl is incomplete and was left out; everything before it is here."
@@ -226,3 +260,18 @@ def test_export_leaves_torch_and_qt_out() -> None:
         check=True,
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_every_part_of_the_page_is_used() -> None:
+    folder = resources.files("app.export").joinpath("page")
+    parts = {"page.html", *(f"{name}.js" for name in SCRIPTS), *(f"{name}.css" for name in STYLES)}
+    assert {part.name for part in folder.iterdir()} == parts
+
+
+@pytest.mark.parametrize(("words", "begins"), [([], ""), (["--theme", "light"], "light")])
+def test_a_theme_is_fixed_only_where_it_was_asked_for(words: list[str], begins: str) -> None:
+    typed = command_parser().parse_args(["export", "run.jsonl", "talk.html", *words])
+    options = asked_for(typed, format_named("html"))
+    page = Elements(render_page(source_of(Document(make_trace(rounds=2))), options))
+    root = next(attributes for tag, attributes in page.tags if tag == "html")
+    assert root.get("data-theme", "") == begins

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from app.export.figures import readings, running_figures
+from app.export.figures import readings
 from app.export.laws import MAX_ROWS
-from app.export.replay import build_replay
+from app.export.replay import build_replay, replay_of
+from app.export.source import open_source
+from app.viewmodels.document import Document
 from engine.errors import DraftscopeError
+from engine.trace import codec
 from engine.trace.events import Baseline, FinishReason, Round
 from engine.trace.statistics import statistics
 from engine.trace.text import text_of
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from engine.trace.events import Event
+    from pathlib import Path
 
 KEPT = ("accepted", "correction", "bonus", "plain")
 
@@ -50,16 +51,17 @@ def test_last_figures_are_those_of_the_whole_trace(
 
 def test_there_is_a_row_of_figures_for_each_number_of_rounds_shown() -> None:
     events = make_trace(rounds=9, seed=1)
-    figures = list(running_figures(events))
-    assert [one.rounds for one in figures] == list(range(10))
-    assert figures[0].acceptance is None
-    assert len(build_replay(events).readings) == 10
+    document = Document(events)
+    told = [[(r.text, r.detail) for r in readings(document.figures_at(n))] for n in range(10)]
+    assert [list(row) for row in build_replay(events).readings] == told
+    assert told[0][0] == ("–", "nothing tested yet")
 
 
 def test_probes_count_once_the_rounds_before_them_are_shown() -> None:
     events = make_trace(rounds=12, seed=2, probe_every=3, baseline=False)
-    samples = [f.probes.samples if f.probes else 0 for f in running_figures(events)]
-    assert samples == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3]
+    details = [row[3][1].split(" / ")[0] for row in build_replay(events).readings]
+    unknown, one, more = ["not measured"] * 3, ["1 probe"] * 3, ["2 probes"] * 3
+    assert details == [*unknown, *one, *more, *["3 probes"] * 4]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -117,39 +119,23 @@ def test_a_run_without_observation_keeps_its_numbers() -> None:
     assert all(token.q_draft is not None for one in replay.rounds for token in one.d)
 
 
-class CountedEvents:
-    """A file of events, as far as it is asked for."""
-
-    def __init__(self, events: list[Event]) -> None:
-        self.events = events
-        self.decoded = 0
-
-    def __len__(self) -> int:
-        return len(self.events)
-
-    def __getitem__(self, index: int) -> Event:
-        self.decoded += 1
-        return self.events[index]
-
-    def __iter__(self) -> Iterator[Event]:
-        for event in self.events:
-            self.decoded += 1
-            yield event
-
-
-def test_long_run_is_shown_up_to_a_limit_and_says_so() -> None:
-    events = CountedEvents(make_trace(rounds=400, seed=1, settings_changes=False))
-    replay = build_replay(events, max_rounds=50)
+def test_long_run_is_shown_up_to_a_limit_and_says_so(tmp_path: Path) -> None:
+    events = make_trace(rounds=400, seed=1, settings_changes=False)
+    trace = tmp_path / "long.jsonl"
+    trace.write_bytes(b"".join(codec.encode(event) for event in events))
+    source = open_source(trace)
+    replay = replay_of(source, source.document, max_rounds=50)
     assert len(replay.rounds) == 50
     assert replay.notices == (
         "This run has 400 rounds; the page replays the first 50, and its figures are those of "
         "these rounds.",
     )
     assert replay.ending == ""
-    assert events.decoded < 100  # the rest of the file is not read
-    baseline = next(event for event in events.events if isinstance(event, Baseline))
-    shown = statistics([e for e in events.events if isinstance(e, Round) and e.index < 50])
+    assert source.document.rounds.read <= 51  # no other round is decoded
+    baseline = next(event for event in events if isinstance(event, Baseline))
+    shown = statistics([e for e in events if isinstance(e, Round) and e.index < 50])
     assert replay.final.acceptance == shown.acceptance
+    assert replay.text == text_of([e for e in events if isinstance(e, Round) and e.index < 50])
     assert replay.final.baseline is not None
     assert replay.final.baseline.samples == len(baseline.round_ns)
 

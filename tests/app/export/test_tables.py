@@ -110,6 +110,7 @@ def test_emitted_tokens_are_the_text_byte_for_byte(tmp_path: Path) -> None:
     assert [int(row["position"]) for row in emitted] == list(range(prompt, prompt + len(emitted)))
 
 
+@pytest.mark.case("E07", "E08")
 def test_no_cell_of_a_hostile_run_is_a_formula_and_every_token_comes_back(tmp_path: Path) -> None:
     events = hostile(rounds=80)
     for name in ("csv", "rounds.csv"):
@@ -272,6 +273,7 @@ def test_a_long_prompt_does_not_fill_a_cell(tmp_path: Path) -> None:
     assert "(100,000 characters)" in rows[0]["about"]
 
 
+@pytest.mark.case("E09")
 def test_file_is_utf_8_with_a_mark_and_ends_lines_as_rfc_4180_does(tmp_path: Path) -> None:
     trace = write(tmp_path / "run.jsonl", make_trace(rounds=2))
     data = exported(trace, tmp_path / "out.rounds.csv", "rounds.csv")

@@ -77,7 +77,7 @@ def test_the_preview_is_painted_in_the_chosen_colours_at_the_chosen_moment(
     dialog: ExportDialog,
 ) -> None:
     choose(dialog, "png")
-    dialog.form.fields["theme"].setCurrentIndex(1)  # type: ignore[union-attr]  # a list
+    dialog.form.fields["theme"].setCurrentIndex(2)  # type: ignore[union-attr]  # a list
     dialog.form.fields["at"].setEditText("m1")  # type: ignore[union-attr]  # a list
     dialog.preview._paint()
     shown = dialog.preview.picture.shown

@@ -63,12 +63,14 @@ def test_finite_numbers_come_back_exactly(value: float) -> None:
     assert codec.decode(codec.encode(event)) == event
 
 
+@pytest.mark.case("E01")
 def test_lines_are_strict_json() -> None:
     for event in make_trace(temperature=1.0):
         parsed = json.loads(codec.encode(event), parse_constant=_refuse)
         assert parsed["run"] == event.run
 
 
+@pytest.mark.case("E01")
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_never_written(value: float) -> None:
     one = _first_round(make_trace(temperature=1.0))

@@ -114,6 +114,7 @@ EXPECTED: dict[str, Any] = {
     ),
     "expected_tokens_per_pass": TOKENS / 4,
     "predicted_speedup": TOKENS / (3 * (3 * C + 1) + 1),
+    "imported": None,  # of runs that another program made: test_imported.py
 }
 EXPECTED["plain"] = EXPECTED["probes"]
 

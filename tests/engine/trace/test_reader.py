@@ -62,6 +62,7 @@ def test_opening_decodes_the_first_and_the_last_line_at_most(
     assert len(decoded) == 1
 
 
+@pytest.mark.case("E10")
 def test_cut_at_every_byte_of_its_last_line_a_trace_keeps_all_earlier_events(trace: Path) -> None:
     events = make_trace(rounds=3, top_n=2, baseline=False)[:-1]  # the last one is a long round
     data = _write(trace, events)

@@ -12,6 +12,7 @@ import pytest
 
 from engine.trace import codec, schema
 from engine.trace.events import SCHEMA_VERSION, Event, FinishReason
+from engine.trace.imported import Imported, ImportedStep, Stated
 from engine.trace.markers import Marker, SessionNote
 from engine.trace.reader import TraceReader
 from tests.traces import make_trace
@@ -37,6 +38,20 @@ def some_lines() -> Iterator[dict[str, Any]]:
             Marker(run="a", id="m1", round=-1, slot=-1, title="t", note="n", pause=False),
             Marker(run="a", id="m1", round=2, phase="draft", removed=True),
             SessionNote(run="a", title="t", note="n"),
+            Imported(run="a", program="p", form="f"),
+            Imported(
+                run="a",
+                program="p",
+                form="f",
+                rounds=2,
+                drafted=3,
+                tested_by_position=(1,),
+                accepted_by_position=(1,),
+                steps=(ImportedStep(drafted=3, accepted=1, drafts=1, emitted=2, ns=5),),
+                stated=(Stated(name="s", value=1.5, unit="s", meaning="m"),),
+                missing=("seed",),
+                notes=("n",),
+            ),
         ],
     ]
     for trace in traces:

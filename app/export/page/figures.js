@@ -1,8 +1,13 @@
 // The running figures. Their texts come with the page; nothing is computed here.
 
 class FigureCards {
-  constructor(root, data) {
+  constructor(root) {
+    this.root = root;
+  }
+
+  load(data) {
     this.data = data;
+    this.root.replaceChildren();
     this.cards = data.figures.map((figure) => {
       const card = make("section", "figure");
       card.title = figure.definition;
@@ -15,7 +20,7 @@ class FigureCards {
       const detail = make("p", "detail");
       head.append(how);
       card.append(head, value, detail);
-      root.append(card);
+      this.root.append(card);
       return { number, unit, detail };
     });
   }

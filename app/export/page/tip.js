@@ -1,9 +1,13 @@
 // The numbers of the token under the pointer or in focus. One element, filled again each time.
 
 class Tip {
-  constructor(data) {
-    this.data = data;
+  constructor() {
     this.element = byId("tip");
+  }
+
+  load(data) {
+    this.data = data;
+    this.hide();
   }
 
   show(chip, ref, state) {
@@ -49,6 +53,7 @@ class Tip {
 }
 
 function tipNumbers(token, pending) {
+  if (token.f === "prompt") return [["token id", String(token.id)]];
   const closing = token.q === undefined;
   const lines = [];
   if (!closing) lines.push(["q_draft", probability(token.q)]);

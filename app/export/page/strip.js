@@ -5,9 +5,17 @@ const UNKEPT = ["rejected", "discarded", "cut"];
 const BLOCK_ROUNDS = 60;
 
 class Strip {
-  constructor(root, scroller, data) {
+  constructor(root, given, scroller) {
     this.root = root;
+    this.given = given; // where the prompt's tokens stand
     this.scroller = scroller;
+    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    const sizes = new ResizeObserver(() => this.follow());
+    sizes.observe(scroller);
+    sizes.observe(root);
+  }
+
+  load(data) {
     this.data = data;
     this.records = []; // by round
     this.cursor = START;
@@ -16,10 +24,20 @@ class Strip {
     this.fresh = []; // chips whose verdict has just fallen
     this.following = true; // keep the newest line in view
     this.top = 0; // where that last scrolled to
-    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    const sizes = new ResizeObserver(() => this.follow());
-    sizes.observe(scroller);
-    sizes.observe(root);
+    this.prompt = []; // chips, made when they are first asked for
+    this.root.replaceChildren();
+    this.given.replaceChildren();
+  }
+
+  showPrompt() {
+    if (this.prompt.length) return;
+    this.prompt = this.data.prompt.map((token, slot) => {
+      const node = makeChip(token, -1, slot);
+      setClass(node, `chip ${this.shape(token)} ${fateClass(this.data, "prompt")}`);
+      node.setAttribute("aria-label", `${this.data.labels[token.n]}, prompt`);
+      return node;
+    });
+    this.given.replaceChildren(...this.prompt);
   }
 
   follow() {
@@ -50,6 +68,7 @@ class Strip {
   }
 
   chip(round, slot) {
+    if (round < 0) return this.prompt[slot] ?? null;
     const record = this.records[round];
     if (!record) return null;
     const one = slot < 0 ? record.closing : record.drafted[slot];

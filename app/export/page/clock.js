@@ -5,12 +5,16 @@
 const START = Object.freeze({ round: -1, phase: "done", revealed: 0 });
 
 class Clock {
-  constructor(rounds, costs) {
+  constructor() {
+    this.speed = 1;
+    this.stops = () => false; // asked of every cursor on the way: whether to hold there
+    this.load([], {});
+  }
+
+  load(rounds, costs) {
     this.rounds = rounds;
     this.costs = costs;
-    this.cursor = START;
-    this.speed = 1;
-    this.credit = 0;
+    this.move(START);
   }
 
   get visibleRounds() {
@@ -21,7 +25,7 @@ class Clock {
     return this.visibleRounds >= this.rounds.length;
   }
 
-  // Lets presentation time pass; returns whether the picture changed.
+  // Lets presentation time pass; returns whether the picture changed. Nothing is passed over.
   advance(seconds) {
     const before = this.cursor;
     this.credit += seconds;
@@ -31,13 +35,19 @@ class Clock {
       if (cost > this.credit) return this.cursor !== before;
       this.credit -= cost;
       this.cursor = following;
+      if (this.stops(following)) break;
     }
     this.credit = 0;
     return this.cursor !== before;
   }
 
+  // To the end of the round, or to what holds on the way.
   stepRound() {
-    if (!this.atEnd) this.move(this.complete(this.following(this.cursor).round));
+    if (this.atEnd) return;
+    let cursor = this.following(this.cursor);
+    const goal = this.complete(cursor.round);
+    while (!sameMoment(cursor, goal) && !this.stops(cursor)) cursor = this.following(cursor);
+    this.move(cursor);
   }
 
   stepPhase() {
@@ -60,9 +70,16 @@ class Clock {
     else this.seek(round - 1);
   }
 
-  seek(round) {
+  seek(round, phase = "done") {
+    this.move(this.momentOf(round, phase));
+  }
+
+  // The end of a phase of a round, as far as there is one.
+  momentOf(round, phase) {
     const last = Math.min(round, this.rounds.length - 1);
-    this.move(last < 0 ? START : this.complete(last));
+    if (last < 0) return START;
+    const whole = this.complete(last);
+    return whole.revealed ? { ...whole, phase } : whole;
   }
 
   move(cursor) {
@@ -100,4 +117,17 @@ class Clock {
     const pause = cursor.phase === "done" && cursor.round >= 0 ? rest : 0;
     return (pause + { draft: pending, verify: verdict, done: closing }[following.phase]) / this.speed;
   }
+}
+
+function sameMoment(one, other) {
+  return one.round === other.round && one.phase === other.phase && one.revealed === other.revealed;
+}
+
+const PHASE_ORDER = ["draft", "verify", "done"];
+
+// Negative if one comes before the other.
+function compareMoments(one, other) {
+  if (one.round !== other.round) return one.round - other.round;
+  const phases = PHASE_ORDER.indexOf(one.phase) - PHASE_ORDER.indexOf(other.phase);
+  return phases || one.revealed - other.revealed;
 }

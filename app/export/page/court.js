@@ -13,11 +13,14 @@ const RULES = {
 };
 
 class Court {
-  constructor(data) {
-    this.data = data;
+  constructor() {
     this.raw = false; // the target's law before temperature and cuts, instead of the one that decides
     this.rows = times(COURT_ROWS, () => makeRow(byId("rows"), ["draft", "target"]));
     this.residual = times(RESIDUAL_ROWS, () => makeRow(byId("residual"), ["residual"]));
+  }
+
+  load(data) {
+    this.data = data;
     this.show(null, "");
   }
 
@@ -29,6 +32,10 @@ class Court {
     if (!token) {
       const rule = this.data.rounds[0]?.greedy ? RULES.greedy : RULES.drawn;
       setText(byId("court-words"), `${rule} ${RULES.both}`);
+      return;
+    }
+    if (ref.round < 0) {
+      this.showGiven(ref, token);
       return;
     }
     const round = this.data.rounds[ref.round];
@@ -43,6 +50,19 @@ class Court {
     this.showLaws(token, laws, pending);
     this.showLine(token, pending);
     this.showResidual(round, token, laws, pending);
+  }
+
+  // A token of the prompt: nothing is judged.
+  showGiven(ref, token) {
+    setText(byId("court-token"), this.data.labels[token.n]);
+    setClass(byId("court-token"), `ink ${fateClass(this.data, "prompt")}`);
+    setText(byId("court-fate"), `${this.data.fates.prompt.label}, token ${ref.slot + 1}`);
+    setClass(byId("court-fate"), "fate-prompt");
+    setText(byId("court-words"), token.w);
+    setText(byId("court-note"), "");
+    byId("court").classList.add("no-laws");
+    setShown(byId("line-box"), false);
+    setShown(byId("residual-box"), false);
   }
 
   noteWords(round, token, laws) {
@@ -127,6 +147,7 @@ class Court {
 }
 
 function tokenAt(data, { round, slot }) {
+  if (round < 0) return data.prompt[slot] ?? null;
   const one = data.rounds[round];
   return one ? (slot < 0 ? one.c : one.d[slot]) ?? null : null;
 }

@@ -4,8 +4,13 @@
 const STACK = ["accepted", "correction", "bonus", "plain", "rejected", "discarded", "cut"];
 
 class Overview {
-  constructor(canvas, data) {
+  constructor(canvas) {
     this.canvas = canvas;
+    this.counts = [];
+    new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  load(data) {
     this.counts = data.rounds.map((round) => {
       const counts = {};
       for (const token of [...round.d, round.c]) {
@@ -14,7 +19,7 @@ class Overview {
       return counts;
     });
     this.tallest = Math.max(1, ...data.rounds.map((r) => r.d.length + (r.c ? 1 : 0)));
-    new ResizeObserver(() => this.draw()).observe(canvas);
+    this.draw();
   }
 
   draw() {

@@ -1,0 +1,1 @@
+"""Sessions made of what other programs counted."""
