@@ -1,7 +1,7 @@
 """The table of actions: menus, toolbar, command palette and the page of shortcuts come from it.
 
-Knows ids, titles, shortcuts and when an action makes sense. Knows no Qt, and not what an action
-does: `app.compose` binds ids to deeds.
+Knows ids, titles, shortcuts and when an action makes sense. Knows no Qt, not in which menu one
+stands (`app.menus`), and not what an action does: `app.compose` binds ids to deeds.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.viewmodels.desk import DeskState
-
-SEPARATOR = "-"
 
 
 def _always(state: DeskState) -> bool:
@@ -82,13 +80,17 @@ _FILE = (
         short="Save",
     ),
     Action(
-        "export.html",
-        "HTML replay…",
-        "Write one page that plays the session in any browser, offline.",
+        "session.name",
+        "Name this session…",
+        "Give it a title and a note, which exports begin with.",
+        enabled=lambda state: state.can_save,
+    ),
+    Action(
+        "export.ask",
+        "Export…",
+        "Make a page that plays offline in any browser, a film, pictures, slides or tables.",
         "Ctrl+E",
-        lambda state: (
-            state.can_save and (state.has_rounds or state.imported) and not state.exporting
-        ),
+        lambda state: state.can_save and (state.has_rounds or state.imported),
         icon="export",
         short="Export",
     ),
@@ -100,7 +102,7 @@ _FILE = (
     ),
     Action("app.quit", "Quit", "Close Draftscope; a run under way is stopped.", "Ctrl+Q"),
 )
-_RUN = (
+RUN = (
     Action(
         "run.start",
         "Run",
@@ -163,7 +165,7 @@ _RUN = (
     Action("speed.faster", "Faster", "Show verdicts faster.", "Ctrl+]"),
     Action("speed.live", AS_IT_COMES, "Show each round when the engine has it.", "Ctrl+Shift+L"),
 )
-_MODELS = (
+MODELS = (
     Action(
         "models.choose",
         "Choose models…",
@@ -251,7 +253,43 @@ _VIEW = (
         for number, (name, title) in enumerate(PANELS, 1)
     ),
 )
-_HELP = (
+MARKS = (
+    Action(
+        "marks.add",
+        "Mark this moment…",
+        "Give the moment on show a title and a note: replays pause, exports tell them.",
+        "Ctrl+D",
+        lambda state: state.can_save,
+    ),
+    Action(
+        "marks.previous",
+        "Previous marker",
+        "Go back to the marker before this moment.",
+        "Ctrl+Alt+Left",
+        lambda state: state.has_markers,
+    ),
+    Action(
+        "marks.next",
+        "Next marker",
+        "Go on to the marker after this moment.",
+        "Ctrl+Alt+Right",
+        lambda state: state.has_markers,
+    ),
+    Action(
+        "marks.list",
+        "Markers…",
+        "Read, change and remove the markers of this session.",
+        "Ctrl+Shift+D",
+        lambda state: state.can_save,
+    ),
+    Action(
+        "marks.pause",
+        "Pause at markers",
+        "Let a replay hold at each marker that asks for it; a run under way never does.",
+        checkable=True,
+    ),
+)
+HELP = (
     Action(
         "help.palette",
         "Command palette…",
@@ -261,72 +299,18 @@ _HELP = (
         short="Find an action",
     ),
     Action("help.shortcuts", "Keyboard shortcuts", "Every shortcut on one page.", "F1"),
+    Action("help.gallery", "Recorded sessions", "Choose a session that comes with Draftscope."),
     Action(
-        "help.demo", "Show the recorded session", "Play the session that comes with Draftscope."
+        "help.demo",
+        "Play the first recorded session",
+        "Play a session that comes with Draftscope; it needs no model.",
     ),
     Action("help.about", "About Draftscope", "Version and licence."),
 )
 
 ACTIONS: dict[str, Action] = {
-    action.id: action for action in (*_FILE, *_RUN, *_MODELS, *_VIEW, *_HELP)
+    action.id: action for action in (*_FILE, *RUN, *MARKS, *MODELS, *_VIEW, *HELP)
 }
-
-Entry = str | tuple[str, tuple[str, ...]]
-
-MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    (
-        "&File",
-        (
-            "session.open",
-            ("Open &recent", ("recent",)),
-            "session.save",
-            SEPARATOR,
-            ("&Export", ("export.html", "export.cancel")),
-            SEPARATOR,
-            "app.quit",
-        ),
-    ),
-    (
-        "&Run",
-        (
-            *(action.id for action in _RUN[:7]),
-            SEPARATOR,
-            ("&Speed", ("speed.slower", "speed.faster", "speed.live")),
-        ),
-    ),
-    ("&Models", tuple(action.id for action in _MODELS)),
-    (
-        "&View",
-        (
-            ("&Panels", tuple(f"panel.{name}" for name, _ in PANELS if name != "text")),
-            "view.restore",
-            SEPARATOR,
-            ("&Colours", ("theme.system", "theme.light", "theme.dark")),
-            "view.rejected",
-            "view.full_screen",
-            SEPARATOR,
-            ("&Go to", tuple(f"go.{name}" for name, _ in PANELS)),
-        ),
-    ),
-    ("&Help", tuple(action.id for action in _HELP)),
-)
-
-TOOLBAR: tuple[str, ...] = (
-    "session.open",
-    "session.save",
-    "export.html",
-    SEPARATOR,
-    "run.pause",
-    "run.continue",
-    "run.step_phase",
-    "run.step_round",
-    "run.clear",
-    SEPARATOR,
-    "speed_label",
-    "speed",
-    "stretch",
-    "help.palette",
-)
 
 
 def matching(query: str) -> list[Action]:

@@ -20,10 +20,13 @@ from app.appearance import Appearance
 from app.choosing import Choosing
 from app.deeds import Deeds
 from app.desk import Desk
+from app.export_desk import ExportDesk
 from app.exporting import Export
 from app.fonts import load_fonts
+from app.gallery import Gallery
 from app.interrupts import Interrupts
 from app.logs import end_log, start_log
+from app.marking import Marking
 from app.placement import place, remember
 from app.refreshing import Refreshing, View
 from app.sessions import Sessions
@@ -46,6 +49,7 @@ from app.welcome import Welcome
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from app.theme import Theme
@@ -93,7 +97,23 @@ class Program:
         self.shown = (self.strip, self.court, self.timeline, *self.charts)
         self.refreshing = Refreshing(self.strip, (self.court, self.timeline), self.charts)
         self.window = MainWindow(self.text, panels)
-        self.sessions = Sessions(self.window, self.desk, self.export, self.settings)
+        self._make_deeds()
+        self._options = options
+        self._closed = False
+        self._fill()
+        self._tie_panels()
+        self._tie_desk()
+        self._dress(self.appearance.theme)
+        place(self.window, self.settings)
+
+    def _make_deeds(self) -> None:
+        """Make those who do what panels and actions ask for."""
+        self.sessions = Sessions(self.window, self.desk, self.text, self.settings)
+        self.marking = Marking(self.window, self.desk, self.strip, self.text.caption)
+        self.gallery = Gallery(self.text, self.desk)
+        self.export_desk = ExportDesk(
+            self.window, self.desk, self.export, self.sessions, self.appearance, self.settings
+        )
         self.choosing = Choosing(self.window, self.prompt, self.desk, self.warming)
         self.training_desk = TrainingDesk(
             self.window, self.prompt, self.desk, self.choosing, self.training, self.appearance
@@ -109,16 +129,24 @@ class Program:
             self.training_desk,
             self.appearance,
             self.settings,
+            self._further(),
         )
         self.warming_banner = WarmingBanner(self.window.banners, self.warming)
-        self.welcome = Welcome(self.window, self.prompt, self.desk, self.deeds, self.choosing)
-        self._options = options
-        self._closed = False
-        self._fill()
-        self._tie_panels()
-        self._tie_desk()
-        self._dress(self.appearance.theme)
-        place(self.window, self.settings)
+        self.welcome = Welcome(
+            self.window, self.prompt, self.desk, self.deeds, self.choosing, self.gallery
+        )
+
+    def _further(self) -> dict[str, Callable[[], object]]:
+        """Return what marking, exports and the gallery do, by the ids of actions."""
+        return {
+            "session.name": self.marking.name_session,
+            "export.ask": self.export_desk.open,
+            "marks.add": self.marking.mark,
+            "marks.list": self.marking.show_list,
+            "marks.previous": partial(self.marking.step, -1),
+            "marks.next": partial(self.marking.step, 1),
+            "help.gallery": self.gallery.ask,
+        }
 
     def show(self) -> None:
         """Put the window on screen; what may take a moment follows."""
@@ -134,6 +162,7 @@ class Program:
         if self._options.open_path is not None:
             self.sessions.open(self._options.open_path)
         self.welcome.begin(demo=self._options.demo, busy=self._options.open_path is not None)
+        self.gallery.begin()
 
     def close(self) -> bool:
         """Remember, end everything, and return whether every thread ended in time."""
@@ -148,6 +177,7 @@ class Program:
         except OSError:
             log.exception("the settings could not be saved")
         self.export.close()
+        self.export_desk.close()
         self.training_desk.close()
         warmed = self.warming.close()
         self.refreshing.stop()
@@ -164,6 +194,8 @@ class Program:
         self.window.set_recent(self.settings["files.recent"])
         self.strip.set_show_drafts(self.settings["view.show_rejected"])
         self.window.actions_["view.rejected"].setChecked(self.settings["view.show_rejected"])
+        self.desk.pauses_at_markers = self.settings["view.pause_at_markers"]
+        self.window.actions_["marks.pause"].setChecked(self.desk.pauses_at_markers)
         self.deeds.refresh()
 
     def _tie_panels(self) -> None:
@@ -176,6 +208,8 @@ class Program:
         self.court.unpinned.connect(self.strip.unpin)
         self.timeline.seek_requested.connect(self.strip.follow)
         self.timeline.seek_requested.connect(self.desk.seek)
+        self.timeline.marker_requested.connect(self.marking.go_to)
+        self.timeline.marker_step_requested.connect(self.marking.step)
         self.timeline.play_requested.connect(self.desk.play)
         self.timeline.pause_requested.connect(self.desk.pause)
         self.timeline.step_round_requested.connect(self.deeds.step_round)

@@ -20,7 +20,7 @@ from engine.errors import DraftscopeError
 from engine.models.registry import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from app.appearance import Appearance
@@ -58,7 +58,9 @@ class Deeds(QObject):
         training: TrainingDesk,
         appearance: Appearance,
         settings: Settings,
+        further: Mapping[str, Callable[[], object]],
     ) -> None:
+        """Bind actions; `further` ones, by id, are done by others."""
         super().__init__()
         self._window = window
         self._prompt = prompt
@@ -71,7 +73,7 @@ class Deeds(QObject):
         self._appearance = appearance
         self._settings = settings
         self._palette: CommandPalette | None = None
-        self._table = self._bind()
+        self._table = {**self._bind(), **further}
         assert self._table.keys() == ACTIONS.keys()
         window.actions_.requested.connect(self.do)
         window.speed_requested.connect(self.set_speed)
@@ -81,6 +83,7 @@ class Deeds(QObject):
         choosing.changed.connect(self.refresh)
         warming.changed.connect(self.refresh)
         warming.failed.connect(self.fail)
+        export.began.connect(self.refresh)
         export.ended.connect(self.refresh)
 
     def _bind(self) -> dict[str, Callable[[], object]]:
@@ -89,8 +92,8 @@ class Deeds(QObject):
         table: dict[str, Callable[[], object]] = {
             "session.open": sessions.ask_open,
             "session.save": sessions.ask_save,
-            "export.html": sessions.ask_export,
             "export.cancel": self._export.cancel,
+            "marks.pause": self._toggle_pauses,
             "app.quit": window.close,
             "run.start": self.run,
             "run.pause": desk.pause,
@@ -218,6 +221,11 @@ class Deeds(QObject):
         self._settings["view.show_rejected"] = shown
         self._window.actions_["view.rejected"].setChecked(shown)
         self.rejected_toggled.emit(shown)
+
+    def _toggle_pauses(self) -> None:
+        paused = not self._settings["view.pause_at_markers"]
+        self._settings["view.pause_at_markers"] = self._desk.pauses_at_markers = paused
+        self._window.actions_["marks.pause"].setChecked(paused)
 
     def _toggle_full_screen(self) -> None:
         full = not self._window.isFullScreen()

@@ -25,14 +25,17 @@ from app.messages import (
     PortionRead,
     Progressed,
     Run,
+    RunsMet,
     SaveSession,
+    SessionSummarised,
+    SourceCopied,
     WishFailed,
 )
+from app.pacing import Pacing
 from app.ticking import Ticker
 from app.viewmodels.desk import DeskState, Waiting, showing
 from app.viewmodels.document import Document
 from app.viewmodels.presentation import Presentation
-from engine.control import Control
 from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
@@ -64,6 +67,9 @@ class Desk(QObject):
         The journal or session file that the document came from, or None.
     disturbed
         Whether something else computes on the machine: rounds from now on say so.
+    pauses_at_markers
+        Whether a replay pauses at markers that ask for it; a run under way never does, for its
+        engine would wait.
     """
 
     picture_changed = Signal()  # at most once a tick
@@ -75,6 +81,8 @@ class Desk(QObject):
     drafter_replaced = Signal(str)  # the one that drafts instead of the one asked for
     opened = Signal(object)  # Path, once the whole file is read
     saved = Signal(object)  # Path
+    replied = Signal(object)  # Reply that changes nothing of what is on show
+    ended = Signal(object, object)  # Job or None, JobEnded
 
     def __init__(self, *, speed: float | None = None, engine: Perform | None = None) -> None:
         super().__init__()
@@ -83,14 +91,13 @@ class Desk(QObject):
         self.state = DeskState()
         self.source: Path | None = None
         self.disturbed = False
+        self.pauses_at_markers = True
         self._lanes = Lanes(engine)
         self._lanes.inbox_filled.connect(self._wake)
         self._shown_job = 0  # whose events the document takes
         self._opening = 0  # a job that takes the picture over with its first events
-        self._control: Control | None = None
-        self._first = ""  # what a held run is to show as soon as it has a round
-        self._ready: set[str] = set()  # drafters that are loaded for the target in memory
-        self._target = ""
+        self._at_once = False
+        self._pacing = Pacing(self.presentation)
         self._seen = (-1, -1)  # versions of document and presentation when last refreshed
         self._closed = False
         self._ticker = Ticker(self._tick, self)
@@ -104,8 +111,8 @@ class Desk(QObject):
 
     def load(self, target: str, drafter: str) -> None:
         """Load the models without running."""
-        self._aim(target)
-        self._send(LoadModels(target=target, drafter=drafter))
+        self._pacing.aim(target)
+        self.send(LoadModels(target=target, drafter=drafter))
 
     def run(self, target: str, request: RunRequest, *, first: str = "") -> None:
         """Begin a run and show it in place of what is on show.
@@ -117,15 +124,13 @@ class Desk(QObject):
         """
         if self.state.running:
             return
-        self._aim(target)
+        self._pacing.aim(target)
         self._lanes.stop_opening()
         self._show_nothing()
-        self.presentation.playing = not first
-        self._first = first
-        self._control = Control(paced=not self.presentation.live, disturbed=lambda: self.disturbed)
-        job = Run(target=target, request=request, control=self._control)
+        control = self._pacing.begin(first, lambda: self.disturbed)
+        job = Run(target=target, request=request, control=control)
         self._shown_job = job.number
-        self._send(job)
+        self.send(job)
 
     def stop(self) -> None:
         """End the run, or the loading, within one round."""
@@ -137,32 +142,29 @@ class Desk(QObject):
 
         A drafter that is not loaded yet is loaded first, between two rounds.
         """
-        for job in self._lanes.under_way(Run):
-            if isinstance(job, Run) and job.control is self._control:
-                if settings.drafter in self._ready:
-                    job.control.change_settings(settings)
-                else:
-                    job.wishes.put(settings)
+        self._pacing.change_settings(settings, self._lanes.under_way(Run))
 
     # Wishes: files and models
 
-    def open(self, path: Path) -> None:
-        """Show a session file, if it proves to be one: what was on show stays until then.
+    def open(self, path: Path, run: int = 0, *, at_once: bool = False) -> None:
+        """Show a run of a session file, if it proves to be one: what was on show stays until then.
 
-        A run under way is stopped then, and its journal kept.
+        A run under way is stopped then, and its journal kept. `at_once`: a marker at the prompt
+        does not hold it.
         """
+        self._at_once = at_once
         self._lanes.stop_opening()
-        self._send(job := OpenSession(path=path))
+        self.send(job := OpenSession(path=path, run=run))
         self._opening = job.number
 
     def save(self, path: Path) -> None:
         """Copy what is on show to a file, as far as it has got."""
         if self.source is not None:
-            self._send(SaveSession(source=self.source, path=path))
+            self.send(SaveSession(source=self.source, path=path))
 
     def fetch(self, name: str) -> None:
         """Bring a known model."""
-        self._send(FetchModel(name=name))
+        self.send(FetchModel(name=name))
 
     def cancel_fetch(self) -> None:
         """Give up the fetch."""
@@ -180,7 +182,7 @@ class Desk(QObject):
         """Let presentation time pass; at the end of a finished run, from the start again."""
         if self.presentation.at_end and not self.state.running:
             self.presentation.seek(-1)
-        self._first = ""
+        self._pacing.go_on()
         self.presentation.playing = True
         self._pace()
 
@@ -224,29 +226,22 @@ class Desk(QObject):
 
     # What happens
 
-    def _send(self, job: Job) -> None:
+    def send(self, job: Job) -> None:
+        """Let a worker perform a job; its answers come through the signals."""
         if self._closed:
             return
         self._lanes.submit(job)
         self._update()
         self._wake()
 
-    def _aim(self, target: str) -> None:
-        """Another target has none of the drafters that were loaded."""
-        if target != self._target:
-            self._target = target
-            self._ready.clear()
-
     def _pace(self) -> None:
-        if self._control is not None:
-            self._control.set_paced(not self.presentation.live)
-            self._control.presented(self.presentation.last_finished_round)
+        self._pacing.follow()
         self._update()
         self._wake()
 
     def _show_nothing(self) -> None:
         self._opening, self._shown_job, self.source = 0, 0, None
-        self._control, self._first = None, ""
+        self._pacing.forget()
         self.document.clear()
         self.presentation.reset()
         self.cleared.emit()
@@ -254,8 +249,8 @@ class Desk(QObject):
 
     def _show_opened(self, read: PortionRead) -> None:
         self._lanes.stop_engine()
+        self.presentation.playing, self.presentation.begins_at_once = True, self._at_once
         self._show_nothing()
-        self.presentation.playing = True
         self._shown_job, self.source = read.job, read.path
 
     @Slot()
@@ -271,8 +266,7 @@ class Desk(QObject):
         except DraftscopeError as fault:  # the next tick would fail as this one did
             self.pause()
             self.failed.emit(str(fault))
-        if self._control is not None:
-            self._control.presented(self.presentation.last_finished_round)
+        self._pacing.tell()
         versions = (self.document.version, self.presentation.version)
         if versions != self._seen:
             self._seen = versions
@@ -283,10 +277,11 @@ class Desk(QObject):
 
     def _go_on(self, seconds: float) -> None:
         """Let presentation time pass, and show as much of a held run as was asked for."""
+        live = self._pacing.control is not None
+        self.presentation.pauses_at_markers = self.pauses_at_markers and not live
         self.presentation.advance(seconds)
-        if self._first and self.document.rounds:
-            step, self._first = self._first, ""
-            (self.presentation.step_round if step == "round" else self.presentation.step_phase)()
+        if self.document.rounds:
+            self._pacing.show_first()
 
     def _take(self, reply: Reply) -> None:
         match reply:
@@ -297,20 +292,22 @@ class Desk(QObject):
                 place = "fetch_wait" if self._lanes.is_fetch(reply.job) else "engine_wait"
                 self._update(**{place: waiting})
             case ModelsLoaded():
-                if reply.target != self.state.target:  # loaded again, under another plan perhaps
-                    self._ready.clear()
-                self._ready.add(reply.drafter)
+                self._pacing.note_loaded(reply, self.state.target)
                 self._update(target=reply.target, identity=reply.identity, engine_wait=None)
             case DrafterReplaced():
                 self.drafter_replaced.emit(reply.used)
             case JournalStarted() if reply.job == self._shown_job:
                 self.source = reply.path
                 self.document.read_from(reply.path)
+            case RunsMet() | SourceCopied() | SessionSummarised():
+                self.replied.emit(reply)
             case WishFailed():
                 self.failed.emit(reply.error)
             case JobEnded():
-                self._say_end(self._lanes.end(reply.job), reply)
+                job = self._lanes.end(reply.job)
+                self._say_end(job, reply)
                 self._update()
+                self.ended.emit(job, reply)
 
     def _extend(self, reply: EventsArrived | PortionRead) -> None:
         if isinstance(reply, PortionRead) and reply.job == self._opening:
@@ -326,8 +323,7 @@ class Desk(QObject):
             self.failed.emit(str(fault))
 
     def _say_end(self, job: Job | None, reply: JobEnded) -> None:
-        if isinstance(job, Run) and self._control is job.control:
-            self._control = None
+        self._pacing.end(job)
         if reply.error:
             self.failed.emit(reply.error)
         if reply.notice:

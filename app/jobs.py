@@ -1,7 +1,6 @@
-"""What the workers do: load, run and journal; fetch, open and save. Knows no Qt.
+"""What the engine's thread does: load, run and journal. Knows no Qt.
 
-`EngineJobs` lives on the engine's thread and is the only part of the app that reaches torch, which
-it imports with the first job. `FileJobs` never does.
+`EngineJobs` is the only part of the app that reaches torch, which it imports with the first job.
 """
 
 from __future__ import annotations
@@ -10,35 +9,28 @@ import gc
 import logging
 import os
 import sys
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from app.importing.opening import open_or_import
 from app.messages import (
     DrafterReplaced,
     EventsArrived,
-    FetchModel,
     JournalStarted,
     LoadModels,
     ModelsLoaded,
-    OpenSession,
-    PortionRead,
     Progressed,
     Run,
-    SaveSession,
     WishFailed,
 )
-from app.viewmodels.portion import Gatherer
 from app.viewmodels.prompt import early_spec
 from engine.drafters.names import ANYWHERE, BUNDLED, EARLY, behind
 from engine.drafters.registry import list_drafters
 from engine.errors import DraftscopeError
 from engine.models.native import build
 from engine.trace.events import FinishReason, RunFinished, RunStarted
-from engine.trace.journal import save_copy, start_journal
+from engine.trace.journal import start_journal
 from engine.trace.reader import TraceReader
 
 if TYPE_CHECKING:
@@ -53,10 +45,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("draftscope")
 
-FIRST_PORTION, PORTION = 32, 512  # events of a session handed over at once
-# A thread that reads would hold the interpreter for milliseconds each time the window asks for it:
-# after so many events it lets go by itself.
-BREATH, BREATH_S = 64, 0.0005
 SWITCH_INTERVAL_S = 0.0002  # how long a thread may keep the interpreter while another waits
 
 
@@ -119,7 +107,7 @@ class EngineJobs:
                 target,
                 device=self._device,
                 plan=self._plan,
-                progress=_progress(job, post),
+                progress=progress_of(job, post),
                 cancelled=job.cancel.is_set,
             )
             self._session = engine.Session(loaded)
@@ -155,7 +143,7 @@ class EngineJobs:
             drafter = engine.make_drafter(
                 spec,
                 session.target,
-                progress=_progress(job, post),
+                progress=progress_of(job, post),
                 cancelled=job.cancel.is_set,
             )
             session.add_drafter(spec, drafter)
@@ -169,7 +157,7 @@ class EngineJobs:
         journal: Journal | None = None
         ended = False
         try:
-            for event in session.run(request, job.control, progress=_progress(job, post)):
+            for event in session.run(request, job.control, progress=progress_of(job, post)):
                 if isinstance(event, RunStarted):
                     journal = start_journal(event)
                     post(JournalStarted(job.number, journal.path))
@@ -195,36 +183,6 @@ class EngineJobs:
                 post(WishFailed(job.number, str(fault)))
             else:
                 job.control.change_settings(settings)
-
-
-class FileJobs:
-    """Jobs on files and on the network; they import no torch."""
-
-    def __init__(self) -> None:
-        self._settled = False
-
-    def __call__(self, job: Job, post: Post) -> str:
-        """Perform a job and return a notice or ""."""
-        match job:
-            case FetchModel():
-                from engine.models.fetch import FetchCancelled, fetch
-
-                try:
-                    fetch(job.name, _progress(job, post), job.cancel.is_set)
-                except FetchCancelled:
-                    job.cancel.set()
-            case OpenSession():
-                if not self._settled:
-                    # As `_share_with_the_window`: the window itself stays, and reading makes
-                    # enough objects for the collector to walk over all of it.
-                    gc.freeze()
-                    self._settled = True
-                return _open(job, post)
-            case SaveSession():
-                save_copy(job.source, job.path)
-            case _:
-                raise TypeError(f"not a job on files: {job!r}")
-        return ""
 
 
 def _compiled_pays() -> bool:
@@ -269,7 +227,9 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _progress(job: Job, post: Post) -> Callable[[int, int, str], None]:
+def progress_of(job: Job, post: Post) -> Callable[[int, int, str], None]:
+    """Return what posts how far a job is."""
+
     def report(done: int, total: int, what: str) -> None:
         post(Progressed(job.number, done, total, what))
 
@@ -283,24 +243,3 @@ def _write_end(journal: Journal, fault: Exception, job: Run, post: Post) -> None
     end = RunFinished(run=run, reason=FinishReason.ERROR, message=message)
     journal.write(end)
     post(EventsArrived(job.number, (end,)))
-
-
-def _open(job: OpenSession, post: Post) -> str:
-    """Read a session in portions: the first one is small, so that there is a picture at once."""
-    reader, said = open_or_import(job.path)
-    gatherer = Gatherer()
-    size = FIRST_PORTION
-    try:
-        for start, length, event in reader.located():
-            if job.cancel.is_set():
-                return ""
-            gatherer.add(event, (start, length))
-            if gatherer.held % BREATH == 0:
-                time.sleep(BREATH_S)
-            if gatherer.held == size:
-                post(PortionRead(job.number, reader.path, gatherer.portion()))
-                size = PORTION
-    finally:
-        if gatherer.held and not job.cancel.is_set():
-            post(PortionRead(job.number, reader.path, gatherer.portion()))
-    return " ".join(filter(None, (said, reader.notice)))

@@ -5,17 +5,20 @@ Knows which job goes where. Knows neither a document nor what an answer means.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from app.file_jobs import FileJobs
 from app.inbox import Inbox
-from app.jobs import EngineJobs, FileJobs
+from app.jobs import EngineJobs
 from app.messages import FetchModel, Job, LoadModels, OpenSession, Reply, Run
 from app.worker import Lane
 
 if TYPE_CHECKING:
     from app.worker import Perform
+
+Kind = TypeVar("Kind", bound=Job)
 
 _ACTIVITIES: dict[str, type[Job]] = {
     "running": Run,
@@ -61,7 +64,7 @@ class Lanes(QObject):
             self._lane(job).note_end(number)
         return job
 
-    def under_way(self, kind: type[Job]) -> list[Job]:
+    def under_way(self, kind: type[Kind]) -> list[Kind]:
         """Return the jobs of a kind that have not ended, the oldest first."""
         return [job for job in self._jobs.values() if isinstance(job, kind)]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.viewmodels.document import Document
+    from app.viewmodels.gallery import SessionSummary
     from app.viewmodels.portion import Portion
     from engine.control import Control
     from engine.request import RunRequest
@@ -83,9 +84,10 @@ class WarmUp(Job):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenSession(Job):
-    """Read a session file."""
+    """Read a run of a session file, by its number from 0."""
 
     path: Path
+    run: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,21 @@ class SaveSession(Job):
 
     source: Path
     path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddToSession(Job):
+    """Append events to a session, or to a copy of one that must stay as it is."""
+
+    source: Path
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummariseSessions(Job):
+    """Tell sessions without showing them."""
+
+    paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
@@ -168,6 +185,29 @@ class PortionRead(Reply):
     def add_to(self, document: Document) -> None:
         """Let the document take them in."""
         document.take(self.portion, self.path)
+
+
+@dataclass(frozen=True)
+class RunsMet(Reply):
+    """The runs of an opened session, in words, and which of them was opened."""
+
+    titles: tuple[str, ...]
+    run: int
+
+
+@dataclass(frozen=True)
+class SourceCopied(Reply):
+    """What was added went into a copy, which is the session from now on."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class SessionSummarised(Reply):
+    """A session in a few words."""
+
+    path: Path
+    summary: SessionSummary
 
 
 @dataclass(frozen=True)

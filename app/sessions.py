@@ -1,6 +1,6 @@
-"""Sessions as files: open, save, recent ones, and the HTML replay.
+"""Sessions as files: open, save, and recent ones; and which of a file's runs is on show.
 
-Knows file dialogs and what is said about files. Knows neither a worker nor a format.
+Knows file dialogs and what is said about files. Knows no worker.
 """
 
 from __future__ import annotations
@@ -8,42 +8,45 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
+
+from app.messages import RunsMet
 
 if TYPE_CHECKING:
     from app.desk import Desk
-    from app.exporting import Export
+    from app.messages import Reply
     from app.settings import Settings
     from app.views.main_window import MainWindow
+    from app.views.text import TextView
 
 SESSIONS = "Draftscope sessions (*.jsonl *.jsonl.zst)"
 OPENED = (
     "Sessions and statistics (*.jsonl *.jsonl.zst *.json *.log *.txt *.prom);;"
     f"{SESSIONS};;All files (*)"
 )
-PAGES = "HTML pages (*.html)"
-_EXPORTED = "exported:"
 
 
 class Sessions(QObject):
     """Asks for files and hands them to the desk."""
 
-    def __init__(self, window: MainWindow, desk: Desk, export: Export, settings: Settings) -> None:
+    def __init__(self, window: MainWindow, desk: Desk, text: TextView, settings: Settings) -> None:
         super().__init__()
         self._window = window
         self._desk = desk
-        self._export = export
+        self._text = text
+        self._runs: tuple[str, ...] = ()
+        self._run = 0  # of them, on show
+        self._refocus = False
         self._settings = settings
         self._asked: Path | None = None  # by the user; a journal or the demo is not theirs
         window.recent_requested.connect(self.open)
         window.file_dropped.connect(self.open)
-        window.banners.chosen.connect(self._choose)
         desk.opened.connect(self._after_opening)
         desk.saved.connect(self._after_saving)
-        export.finished.connect(self._after_export)
-        export.failed.connect(window.banners.show_error)
+        desk.replied.connect(self._take)
+        desk.cleared.connect(self._forget_runs)
+        text.runs.run_requested.connect(self._show_run)
 
     def open(self, path: Path) -> None:
         """Show a session file, and remember it once it has proved to be one."""
@@ -70,11 +73,28 @@ class Sessions(QObject):
         if path is not None:
             self._desk.save(path)
 
-    def ask_export(self) -> None:
-        """Ask where to write the HTML replay."""
-        path = self._ask_path("Export an HTML replay", "replay.html", PAGES)
-        if path is not None and self._desk.source is not None:
-            self._export.start("html", self._desk.source, path)
+    @property
+    def runs(self) -> tuple[tuple[str, ...], int]:
+        """The runs of the session on show, in words, and which of them it is."""
+        return self._runs, self._run
+
+    def _show_run(self, run: int) -> None:
+        source = self._desk.source
+        if source is not None and run != self._run:
+            self._desk.open(source, run)
+            self._refocus = True
+
+    def _take(self, reply: Reply) -> None:
+        if isinstance(reply, RunsMet):
+            self._runs, self._run = reply.titles, reply.run
+            self._text.runs.offer(self._runs, self._run)
+            if self._refocus:  # the box was away while nothing was on show
+                self._text.runs.box.setFocus()
+            self._refocus = False
+
+    def _forget_runs(self) -> None:
+        self._runs, self._run = (), 0
+        self._text.runs.offer(())
 
     def _ask_path(self, title: str, name: str, kinds: str) -> Path | None:
         folder = Path(self._settings["files.folder"] or Path.home())
@@ -91,19 +111,6 @@ class Sessions(QObject):
     def _after_saving(self, path: Path) -> None:
         self._remember(path)
         self._window.banners.show_notice(f"Saved as {path.name}.")
-
-    def _after_export(self, path: Path) -> None:
-        self._window.banners.show_banner(
-            f"{_EXPORTED}{path}",
-            "notice",
-            f"{path.name} is written: one page that plays offline in any browser.",
-            (("show", "Open it"),),
-        )
-
-    def _choose(self, key: str, name: str) -> None:
-        if key.startswith(_EXPORTED):
-            self._window.banners.remove(key)
-            QDesktopServices.openUrl(QUrl.fromLocalFile(key.removeprefix(_EXPORTED)))
 
     def _remember(self, path: Path) -> None:
         self._settings.remember_file(path)

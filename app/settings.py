@@ -122,9 +122,11 @@ DECLARED = (
     Setting("view.theme", "system", "Colours.", choices=("system", "light", "dark")),
     Setting("view.speed", 1.0, "Presentation speed; 0 shows rounds as they come.", 0.0, 64.0),
     Setting("view.show_rejected", True, "Show rejected drafts in place."),
+    Setting("view.pause_at_markers", True, "Let replays hold at markers that ask for it."),
     Setting("view.more", False, "Show all settings in the prompt panel."),
     Setting("window.geometry", [], "x, y, width, height and 1 if maximised."),
     Setting("window.arrangement", "", "Where the docks stand (base64)."),
+    Setting("export.plan", "", "The last export's format and options (JSON)."),
     Setting("files.recent", [], "Sessions opened or saved, newest first."),
     Setting("files.folder", "", "Where the last file was opened or saved."),
 )

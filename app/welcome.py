@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.assets import asset_path
-from engine.errors import DraftscopeError
+from app.gallery import recorded_sessions
 from engine.models.registry import DEFAULT_MODEL
 from engine.trace.journal import settle, unfinished_journals
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from app.choosing import Choosing
     from app.deeds import Deeds
     from app.desk import Desk
+    from app.gallery import Gallery
     from app.viewmodels.models import ModelChoice
     from app.views.banner import Banner
     from app.views.main_window import MainWindow
@@ -39,6 +39,7 @@ class Welcome(QObject):
         desk: Desk,
         deeds: Deeds,
         choosing: Choosing,
+        gallery: Gallery,
     ) -> None:
         super().__init__()
         self._window = window
@@ -50,6 +51,8 @@ class Welcome(QObject):
         self._taken = ""  # the prompt of the session opened last, not the user's own
         window.banners.chosen.connect(self._choose)
         window.banners.dismissed.connect(self._dismiss)
+        self._gallery = gallery
+        gallery.chosen.connect(self._show_recorded)
         deeds.demo_requested.connect(self.show_demo)
         deeds.fetch_offered.connect(self.offer_needed)
         desk.fetched.connect(self._after_fetch)
@@ -69,26 +72,23 @@ class Welcome(QObject):
         choices = self._choosing.offer()
         bare = not any(choice.present for choice in choices)
         if demo or (bare and not busy):
-            self.show_demo()
+            self.show_demo()  # something moves at once; the other sessions are a menu away
         if bare:
             self._offer_fetch(choices)
         self._offer_journals()
 
     def show_demo(self) -> None:
-        """Play the recorded session that comes with Draftscope."""
-        recorded = self._recorded()
+        """Play the first of the recorded sessions that come with Draftscope."""
+        recorded = recorded_sessions()
         if not recorded:
             self._deeds.fail("The recorded session is missing; install Draftscope again.")
             return
+        self._show_recorded(recorded[0], at_once=True)
+
+    def _show_recorded(self, path: Path, *, at_once: bool = False) -> None:
         self._desk.set_speed(DEMO_SPEED)
         self._window.set_speed(DEMO_SPEED)
-        self._desk.open(recorded[0])
-
-    def _recorded(self) -> list[Path]:
-        try:
-            return sorted(asset_path("demos").glob("*.jsonl"))
-        except DraftscopeError:
-            return []
+        self._desk.open(path, at_once=at_once)
 
     # Fetching a model
 
@@ -96,6 +96,7 @@ class Welcome(QObject):
         self._show_offer(
             DEFAULT_MODEL,
             f"This is a recorded session. To run your own prompts, fetch {_named(choices)}.",
+            (("more", "More sessions"),),
         )
 
     def offer_needed(self, name: str) -> None:
@@ -105,10 +106,10 @@ class Welcome(QObject):
             banner = self._show_offer(name, f"A run needs {_named(choices)}.")
             banner.buttons["start"].setFocus()
 
-    def _show_offer(self, name: str, text: str) -> Banner:
+    def _show_offer(self, name: str, text: str, more: tuple[tuple[str, str], ...] = ()) -> Banner:
         self._wanted = name
         return self._window.banners.show_banner(
-            _FETCH, "notice", text, (("start", "Fetch the model"),)
+            _FETCH, "notice", text, (("start", "Fetch the model"), *more)
         )
 
     def _show_fetch(self) -> None:
@@ -153,6 +154,8 @@ class Welcome(QObject):
         if key == _FETCH:
             if name == "start":
                 self._desk.fetch(self._wanted)
+            elif name == "more":
+                self._gallery.ask()
             else:
                 self._desk.cancel_fetch()
         elif key.startswith(_JOURNAL):
@@ -174,7 +177,7 @@ class Welcome(QObject):
         started = self._desk.document.started
         if self._desk.document.imported is not None:
             return  # its settings are not all there
-        if path in self._recorded():
+        if path in recorded_sessions():
             return  # the program's own; a new user finds the panel's own first prompt
         state = self._prompt.state
         if started is not None and (not state.typed or state.prompt == self._taken):

@@ -1,7 +1,7 @@
 """A worker on a thread of its own: it takes requests one by one and answers into an inbox.
 
 Knows how jobs start, end, fail and are cancelled. Holds no widget, and knows nothing of how an
-answer is shown; what a job does is in `app.jobs`.
+answer is shown; what a job does is in `app.jobs` and `app.file_jobs`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import app.messages
+from app.viewmodels.gallery import SessionSummary
 from app.viewmodels.portion import Portion
 from engine.request import RunRequest
 from engine.trace.events import Event
@@ -65,6 +66,10 @@ def test_portions_of_a_session_are_frozen_and_plain() -> None:
     assert offences(msgspec.inspect.type_info(Portion), "", set()) == []
 
 
+def test_summaries_of_sessions_are_frozen_and_plain() -> None:
+    assert offences(msgspec.inspect.type_info(SessionSummary), "", set()) == []
+
+
 def test_the_check_sees_lists_and_mutable_records() -> None:
     class Loose(msgspec.Struct):
         numbers: list[int]
@@ -79,4 +84,5 @@ def test_answers_of_workers_are_frozen_and_hold_plain_values(kind: type) -> None
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # dataclasses' own
     written = " ".join(str(field.type) for field in dataclasses.fields(kind))
     words = set(re.findall(r"\w+", written))
-    assert words <= {"int", "str", "bool", "None", "tuple", "Path", "Event", "ModelInfo", "Portion"}
+    plain = {"int", "str", "bool", "None", "tuple", "Path"}
+    assert words <= plain | {"Event", "ModelInfo", "Portion", "SessionSummary"}

@@ -9,9 +9,15 @@ from pathlib import Path
 from app.cli.arguments import number, whole
 from app.export.formats import FORMATS, names
 from app.export.moments import HELP
-from app.export.options import PANELS, THEMES, WITHHELD
-
-SIZES = {"slide": (1920, 1080), "paper": (1400, 900), "square": (1080, 1080), "phone": (1080, 1920)}
+from app.export.options import (
+    FONT_SCALES,
+    FRAME_RATES,
+    PANELS,
+    SIZES,
+    SPEEDS,
+    THEMES,
+    WITHHELD,
+)
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +69,7 @@ def _add_pictures(parser: argparse.ArgumentParser) -> None:
         metavar="WIDTHxHEIGHT",
         help=f"pixels, or one of {', '.join(SIZES)}; columns and rows of a terminal",
     )
-    group.add_argument("--font-scale", type=number(0.5, 3.0), metavar="N", help="(default: 1)")
+    group.add_argument("--font-scale", type=number(*FONT_SCALES), metavar="N", help="(default: 1)")
     group.add_argument(
         "--no-captions",
         dest="captions",
@@ -89,8 +95,10 @@ def _add_films(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("films")
     group.add_argument("--from", dest="begin", metavar="AT", help="(default: the start)")
     group.add_argument("--to", dest="end", metavar="AT", help="(default: the end)")
-    group.add_argument("--speed", type=number(0.1, 64.0), metavar="N", help="(default: 1)")
-    group.add_argument("--frame-rate", type=number(1.0, 60.0), metavar="N", help="frames a second")
+    group.add_argument("--speed", type=number(*SPEEDS), metavar="N", help="(default: 1)")
+    group.add_argument(
+        "--frame-rate", type=number(*FRAME_RATES), metavar="N", help="frames a second"
+    )
     group.add_argument(
         "--no-title-card",
         dest="title_card",

@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 THEMES = ("light", "dark")
 PANELS = ("all", "text", "court", "acceptance", "throughput", "timeline", "caches")
 WITHHELD = ("prompt", "machine")
+SIZES = {"slide": (1920, 1080), "paper": (1400, 900), "square": (1080, 1080), "phone": (1080, 1920)}
+FONT_SCALES, SPEEDS, FRAME_RATES = (0.5, 3.0), (0.1, 64.0), (1.0, 60.0)  # least and most
 
 Theme = Literal["light", "dark"]
 SvgText = Literal["fonts", "outlines"]

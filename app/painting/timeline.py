@@ -26,6 +26,7 @@ from app.painting.timeline_frame import (
     paint_ruler,
     phase_colour,
 )
+from app.painting.timeline_markers import paint_pennants, pennants_of
 from app.viewmodels.columns import PHASES
 
 if TYPE_CHECKING:
@@ -75,8 +76,10 @@ def paint_timeline(
         )
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, model.empty)
         return work
-    flags = flags_of(geometry, model, window, metrics)
-    paint_ruler(painter, geometry, window, theme, metrics, flags)
+    pennants = pennants_of(geometry, model, window, metrics)
+    flags = flags_of(geometry, model, window, metrics, [box for box, _, _ in pennants])
+    taken = [*flags, *((box, label) for box, label, _ in pennants)]
+    paint_ruler(painter, geometry, window, theme, metrics, taken)
     painter.save()
     painter.setClipRect(QRectF(geometry.left, 0, geometry.plot_width + 1, geometry.height))
     first, last = model.rounds_between(window.start_ns, window.end_ns)
@@ -88,6 +91,7 @@ def paint_timeline(
     paint_later(painter, geometry, window, cursor_ns, theme)
     work.ticks = paint_probes(painter, geometry, model, window, theme)
     work.marks = paint_marks(painter, geometry, model, window, theme, flags)
+    paint_pennants(painter, geometry, model, window, theme, pennants)
     painter.restore()
     paint_cursor(painter, geometry, window, cursor_ns, theme)
     return work

@@ -175,16 +175,27 @@ def _marks_in(
 
 
 def flags_of(
-    geometry: Geometry, model: TimelineModel, window: TimeWindow, metrics: QFontMetricsF
+    geometry: Geometry,
+    model: TimelineModel,
+    window: TimeWindow,
+    metrics: QFontMetricsF,
+    taken: Sequence[QRectF] = (),
 ) -> list[tuple[QRectF, str]]:
-    """Return where the flags of changed settings stand; one that would overlap is left out."""
+    """Return where the flags of changed settings stand; one that would overlap is left out.
+
+    Parameters
+    ----------
+    taken
+        Boxes of markers' pennants, which someone put there.
+    """
     flags: list[tuple[QRectF, str]] = []
     free = -1e9
     for x, whole in _marks_in(geometry, model, window):
         label = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, geometry.plot_width - 10)
         width = metrics.horizontalAdvance(label) + 10
         left = min(x, geometry.left + geometry.plot_width - width)
-        if left >= free:
+        clear = all(left + width < box.left() - 2 or left > box.right() + 2 for box in taken)
+        if left >= free and clear:
             flags.append((QRectF(left, 1, width, metrics.height() + 1), label))
             free = left + width + 4
     return flags

@@ -10,7 +10,9 @@ from PySide6.QtGui import QColor, QPolygonF
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
-Shape = Literal["start", "play", "pause", "step_phase", "step_round", "end"]
+Shape = Literal[
+    "start", "play", "pause", "step_phase", "step_round", "end", "last_marker", "next_marker"
+]
 
 # Each shape in a box of 16 x 16: rectangles (x, y, width, height) and triangles by their tips.
 _BARS: dict[Shape, tuple[tuple[float, float, float, float], ...]] = {
@@ -20,6 +22,8 @@ _BARS: dict[Shape, tuple[tuple[float, float, float, float], ...]] = {
     "step_phase": ((10.5, 6.5, 3, 3),),
     "step_round": ((10.5, 3, 2.5, 10),),
     "end": ((11.5, 3, 2, 10),),
+    "last_marker": ((10.4, 2.5, 1.8, 11.5),),
+    "next_marker": ((3.8, 2.5, 1.8, 11.5),),
 }
 _TRIANGLES: dict[Shape, tuple[tuple[float, float, float, float], ...]] = {
     # left edge, tip, top, bottom; the tip may be at the left
@@ -29,6 +33,8 @@ _TRIANGLES: dict[Shape, tuple[tuple[float, float, float, float], ...]] = {
     "step_phase": ((2.5, 9.5, 3, 13),),
     "step_round": ((2.5, 9.5, 3, 13),),
     "end": ((2.5, 10.5, 3, 13),),
+    "last_marker": ((10.4, 2.5, 2.5, 9.5),),  # pennants
+    "next_marker": ((5.6, 13.5, 2.5, 9.5),),
 }
 
 

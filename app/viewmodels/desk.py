@@ -53,6 +53,7 @@ class DeskState:
     at_end: bool = True  # all that arrived is shown
     has_events: bool = False
     has_rounds: bool = False
+    has_markers: bool = False
     imported: bool = False  # the session on show is another program's counts
     finished: bool = False  # the document's run has ended
     can_save: bool = False
@@ -107,6 +108,7 @@ def showing(
         at_end=not streaming and presentation.at_end,
         has_events=bool(document.events),
         has_rounds=bool(document.rounds),
+        has_markers=bool(document.markers),
         imported=document.imported is not None,
         finished=document.finished is not None,
         can_save=kept and bool(document.events),

@@ -8,6 +8,7 @@ and tokens of every round, and a whole round is read back from the file where it
 from __future__ import annotations
 
 from bisect import bisect_right
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +39,7 @@ from engine.trace.imported import Imported
 from engine.trace.markers import Marker, SessionNote, markers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from app.viewmodels.portion import Portion
@@ -185,6 +186,27 @@ class Document:
                 self.markers = markers_of(self._marked)
             case SessionNote():
                 self.session_note = event
+
+    @property
+    def known_markers(self) -> tuple[Marker, ...]:
+        """All markers that were ever set, those that were changed or taken away too."""
+        return tuple(self._marked)
+
+    def altered(self, alter: Callable[[Event], Event]) -> Document:
+        """Return the same run as far as it is, its first event and its settings' changes altered.
+
+        Both share what was gathered: it is for one look at what is there now.
+        """
+        other = copy(self)
+        other.changes, other._drafters = [], []
+        if self.started is not None:
+            started = alter(self.started)
+            other.started = started if isinstance(started, RunStarted) else self.started
+        for change in map(alter, self.changes):
+            if isinstance(change, SettingsChanged):
+                other._drafters.append(other._drafter_after(change))
+                other.changes.append(change)
+        return other
 
     def token(self, ref: TokenRef) -> AnyToken | None:
         """Return the token at `ref`, or None if there is none (yet)."""

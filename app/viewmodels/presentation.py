@@ -15,6 +15,7 @@ from engine.trace.events import Fate
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
+    from engine.trace.markers import Marker
 
 Phase = Literal["draft", "verify", "done"]
 Wish = Literal["round", "phase"]
@@ -58,6 +59,10 @@ class Presentation:
     ----------
     playing
         False: paused; only steps and seeks move the cursor.
+    pauses_at_markers
+        Whether playing ends at each marker that asks for it. As rounds come, none is waited at.
+    begins_at_once
+        Whether it does not end at the prompt's own when a session has just come.
     speed
         1.0 shows verdicts at a readable pace, 2.0 twice as fast; None shows rounds as they come,
         at most the newest one still moving.
@@ -68,9 +73,22 @@ class Presentation:
     def __init__(self, document: Document, *, speed: float | None = None) -> None:
         self._document = document
         self._speed = speed
-        self.playing = True
+        self._playing = True
+        self.pauses_at_markers = self.begins_at_once = False
+        self._left: Cursor | None = None  # from here it was told to play on
         self.version = 0
         self.reset()
+
+    @property
+    def playing(self) -> bool:
+        """Whether time moves the cursor."""
+        return self._playing
+
+    @playing.setter
+    def playing(self, playing: bool) -> None:
+        self._playing = playing
+        if playing:
+            self._left = self._cursor
 
     @property
     def speed(self) -> float | None:
@@ -124,6 +142,7 @@ class Presentation:
         self._credit_s = 0.0
         self._wish: Wish | None = None
         self._cursor = START
+        self._left = START if self.begins_at_once else None
         self.version += 1
 
     def advance(self, seconds: float) -> bool:
@@ -144,7 +163,7 @@ class Presentation:
             self._credit_s = 0.0
             self._move(self._complete(len(self._document.rounds) - 2))
         self._credit_s += seconds
-        while not self.at_end:
+        while not self._holds() and not self.at_end:
             following = self._next(self._cursor)
             cost = self._cost_s(self._cursor, following)
             if cost > self._credit_s:
@@ -152,6 +171,23 @@ class Presentation:
             self._credit_s -= cost
             self._move(following)
         self._credit_s = 0.0  # time spent waiting for the engine is not owed to the next round
+
+    def _holds(self) -> bool:
+        """Pause at a marker that the picture has come to; return whether it did."""
+        if not self.pauses_at_markers or self._speed is None or self._cursor == self._left:
+            return False
+        if not any(marker.pause and self._stands_at(marker) for marker in self._document.markers):
+            return False
+        self._playing = False
+        self.version += 1
+        return True
+
+    def _stands_at(self, marker: Marker) -> bool:
+        index, phase, revealed = self._cursor
+        if marker.round != index:
+            return False
+        drafted = self._drafted(index) if index >= 0 else 0
+        return revealed >= drafted and phase == (marker.phase if drafted else "done")
 
     def step_round(self) -> bool:
         """Finish the round being shown, or show the whole next one; wait for it if need be."""

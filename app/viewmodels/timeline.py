@@ -17,6 +17,7 @@ import numpy as np
 
 from app.viewmodels.columns import PHASES, columns_of
 from app.viewmodels.draft_ends import short_label
+from app.viewmodels.presentation import Cursor
 from app.viewmodels.readings import DASH, milliseconds
 from app.viewmodels.settings_words import change_words
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from app.viewmodels.document import Document
-    from app.viewmodels.presentation import Cursor
     from engine.trace.events import Settings, SettingsChanged
+    from engine.trace.markers import Marker
 
     Array = npt.NDArray[np.float64]
 
@@ -48,6 +49,14 @@ class Mark:
     label: str
 
 
+@dataclass(frozen=True)
+class Flag:
+    """A marker and where it stands."""
+
+    at_ns: float
+    marker: Marker
+
+
 class TimelineModel:
     """The spans of a document's rounds, found by time without walking the rounds.
 
@@ -55,6 +64,8 @@ class TimelineModel:
     ----------
     marks
         Changes of settings, in order.
+    flags
+        Markers with the instants they stand at, in order.
     probe_ns
         Instants at which a probe was measured, shape [probes].
     """
@@ -63,6 +74,8 @@ class TimelineModel:
         self._document = document
         self._run: str | None = None
         self._seen = 0  # changes taken in
+        self._flagged: tuple[Marker, ...] | None = None
+        self.flags: list[Flag] = []
         self._probe_ns: Array = np.empty(0)
         self._forget()
         self.update()
@@ -75,6 +88,9 @@ class TimelineModel:
             self._run = document.run
             self._forget()
         self._ends = self._columns.sums("span_ns")
+        if document.markers is not self._flagged:
+            self._flagged = document.markers
+            self.flags = [Flag(self._instant_of(marker), marker) for marker in self._flagged]
         self._changes += islice(document.changes, self._seen, None)
         self._seen = len(document.changes)
         while self._changes and self._changes[0].before_round <= len(self):
@@ -84,6 +100,10 @@ class TimelineModel:
                 at = min(probe.after_round + 1, len(self))
                 self._probes.append((float(self._ends[at]), float(probe.ns)))
             self._probe_ns = np.array([at for at, _ in self._probes])
+
+    def _instant_of(self, marker: Marker) -> float:
+        drafted = self._drafted(marker.round) if 0 <= marker.round < len(self) else 0
+        return self.cursor_ns(Cursor(marker.round, marker.phase, drafted))
 
     def _forget(self) -> None:
         self._seen = 0

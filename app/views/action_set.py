@@ -8,13 +8,14 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from app.actions import ACTIONS, MENUS, SEPARATOR, TOOLBAR
+from app.actions import ACTIONS
+from app.menus import MENUS, SEPARATOR, TOOLBAR
 from app.painting.icons import icon
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.actions import Entry
+    from app.menus import Entry
     from app.theme import Theme
     from app.viewmodels.desk import DeskState
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -27,7 +28,10 @@ from app.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
 MOST_BANNERS = 4
+_NARROW, _NARROWER, _LEAST = 480, 300, 190  # pixels
 
 
 class Banner(QFrame):
@@ -64,18 +68,28 @@ class Banner(QFrame):
         self.progress.setMaximumWidth(160)
         self.progress.setTextVisible(False)
         self.progress.hide()
+        told, choices = QHBoxLayout(), QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        told.setSpacing(10)
+        choices.setSpacing(6)
+        self._choices = choices
+        told.addWidget(self._mark)
+        told.addWidget(self.label, 1)
+        told.addWidget(self.progress)
+        self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._body.setSpacing(10)
+        self._body.addLayout(told, 1)
+        self._body.addLayout(choices)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
         layout.setSpacing(10)
-        layout.addWidget(self._mark)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.progress)
+        layout.addLayout(self._body, 1)
         self.buttons: dict[str, QPushButton] = {}
         for number, (name, title) in enumerate(buttons):
             button = QPushButton(title)
             button.setProperty("primary", number == 0)
             button.clicked.connect(lambda _=False, name=name: self.chosen.emit(self.key, name))
-            layout.addWidget(button)
+            button.setMinimumHeight(button.sizeHint().height())  # a low window cuts words first
+            choices.addWidget(button)
             self.buttons[name] = button
         self.close_button = QToolButton()
         self.close_button.setText("✕")
@@ -84,8 +98,21 @@ class Banner(QFrame):
         self.close_button.setAccessibleName("Dismiss this message")
         self.close_button.clicked.connect(lambda: self.dismissed.emit(self.key))
         layout.addWidget(self.close_button)
+        choices.addStretch(1)
         self.setAccessibleName({"error": "Error"}.get(kind, "Notice"))
         self.setAccessibleDescription(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the choices below the sentence where both would be squeezed beside each other."""
+        super().resizeEvent(event)
+        directions = QBoxLayout.Direction
+        width = event.size().width() if self.buttons else _NARROW
+        for row, least in ((self._body, _NARROW), (self._choices, _NARROWER)):
+            row.setDirection(directions.TopToBottom if width < least else directions.LeftToRight)
+
+    def minimumSizeHint(self) -> QSize:
+        """So narrow that choices stand below each other."""
+        return QSize(_LEAST, super().minimumSizeHint().height())
 
     def set_text(self, text: str) -> None:
         """Change the sentence."""

@@ -143,4 +143,6 @@ QFrame#banner[kind="error"] { background: $error_soft; border: 1px solid $error;
 QFrame#banner[kind="notice"] { background: $accent_soft; border: 1px solid $accent; }
 QFrame#banner[kind="warning"] { background: $warning_soft; border: 1px solid $warning; }
 QFrame#banner QLabel { color: $text; }
+QFrame#caption { background: $accent_soft; border: none; border-left: 5px solid $accent; }
+QFrame#caption QLabel#heading { color: $text; }
 """)

@@ -29,6 +29,8 @@ class TimelineView(QWidget):
     """Phases along engine time with the presentation's cursor."""
 
     seek_requested = Signal(int)  # a round's index, to its end; -1 is the start
+    marker_requested = Signal(object)  # Marker
+    marker_step_requested = Signal(int)  # as of the transport
     play_requested = Signal()
     pause_requested = Signal()
     step_round_requested = Signal()
@@ -67,9 +69,11 @@ class TimelineView(QWidget):
         transport.pause_requested.connect(self.pause_requested)
         transport.step_round_requested.connect(self.step_round_requested)
         transport.step_phase_requested.connect(self.step_phase_requested)
+        transport.marker_step_requested.connect(self.marker_step_requested)
         transport.start_requested.connect(self._seek_start)
         transport.end_requested.connect(self._seek_end)
         canvas.seek_requested.connect(self.seek_requested)
+        canvas.marker_requested.connect(self.marker_requested)
         canvas.toggle_requested.connect(transport.toggle)
         canvas.window_moved.connect(self._show_window)
         canvas.described.connect(self._describe)
@@ -94,6 +98,7 @@ class TimelineView(QWidget):
             at_start=presentation.cursor.round < 0,
             at_end=presentation.at_end,
         )
+        self.transport.show_markers(there=bool(self._model.flags))
         self._write_words()
 
     def apply(self, state: DeskState) -> None:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.painting.readings import scaled
 from app.painting.timeline import Work, paint_timeline
 from app.painting.timeline_frame import ACCEPTED_ROW, ROWS, Geometry
+from app.painting.timeline_markers import pennants_of
+from app.viewmodels.markers import told
 from app.viewmodels.time_window import TimeWindow
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from app.theme import Theme
     from app.viewmodels.presentation import Cursor
     from app.viewmodels.timeline import TimelineModel
+    from engine.trace.markers import Marker
 
 _ZOOM = 1.25
 _NEAR_PX = 5.0
@@ -47,6 +51,7 @@ class TimelineCanvas(QWidget):
     """
 
     seek_requested = Signal(int)  # a round's index; -1 is the start
+    marker_requested = Signal(object)  # Marker
     toggle_requested = Signal()
     window_moved = Signal()
     described = Signal(str)  # words for what the pointer is over, "" for nothing
@@ -232,8 +237,31 @@ class TimelineCanvas(QWidget):
         super().focusOutEvent(event)
         self.update()
 
+    def _flag_at(self, x: float) -> Marker | None:
+        """Return the marker whose pennant is at a pixel of the rows."""
+        if self._model is None or not self._model.flags:
+            return None
+        geometry, metrics = self.geometry_now(), QFontMetricsF(scaled(self.font(), 0.85))
+        boxes = pennants_of(geometry, self._model, self.window_of_time, metrics)
+        shown = [
+            flag
+            for flag in self._model.flags
+            if -1 <= self.window_of_time.x_of(flag.at_ns) <= geometry.plot_width + 1
+        ]
+        for (box, _, _), flag in zip(boxes, shown, strict=True):
+            if box.left() - 1 <= x + geometry.left <= box.right() + 1:
+                return flag.marker
+        return None
+
     def _seek(self, at: QPointF) -> None:
         if self._model is None or not len(self._model):
+            return
+        flag = None
+        if at.y() < self.geometry_now().ruler:
+            flag = self._flag_at(at.x() - self.geometry_now().left)
+        if flag is not None:
+            self._dragging = False
+            self.marker_requested.emit(flag)
             return
         ns = self.window_of_time.ns_of(at.x() - self.geometry_now().left)
         self.seek_requested.emit(-1 if ns < 0 else self._model.round_at(ns))
@@ -258,6 +286,9 @@ class TimelineCanvas(QWidget):
 
     def _words_on_ruler(self, model: TimelineModel, x: float) -> str:
         window = self.window_of_time
+        flag = self._flag_at(x)
+        if flag is not None:
+            return f"marker: {told(flag)}"
         for mark in model.marks:
             if abs(window.x_of(mark.at_ns) - x) <= _NEAR_PX:
                 return f"settings changed: {mark.label}"

@@ -74,6 +74,7 @@ class Transport(QWidget):
     step_phase_requested = Signal()
     start_requested = Signal()
     end_requested = Signal()
+    marker_step_requested = Signal(int)  # 1: to the next one, -1: to the last
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +84,8 @@ class Transport(QWidget):
         self.play = TransportButton("play", "Play", self)
         self.step_round = TransportButton("step_round", "Step a round", self)
         self.end = TransportButton("end", "Go to the end", self)
+        self.last_marker = TransportButton("last_marker", "Previous marker", self)
+        self.next_marker = TransportButton("next_marker", "Next marker", self)
         self.status = QLabel(self)
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.status.setObjectName("quiet")
@@ -91,7 +94,7 @@ class Transport(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
-        for button in (self.start, self.play, self.step_phase, self.step_round, self.end):
+        for button in self._buttons():
             layout.addWidget(button)
         layout.addWidget(self.status, 1)
         self.start.clicked.connect(self.start_requested)
@@ -99,6 +102,18 @@ class Transport(QWidget):
         self.step_phase.clicked.connect(self.step_phase_requested)
         self.step_round.clicked.connect(self.step_round_requested)
         self.play.clicked.connect(self.toggle)
+        self.last_marker.clicked.connect(lambda: self.marker_step_requested.emit(-1))
+        self.next_marker.clicked.connect(lambda: self.marker_step_requested.emit(1))
+        self.show_markers(there=False)
+
+    def _buttons(self) -> tuple[TransportButton, ...]:
+        moves = (self.start, self.play, self.step_phase, self.step_round, self.end)
+        return (*moves, self.last_marker, self.next_marker)
+
+    def show_markers(self, *, there: bool) -> None:
+        """Offer to go from marker to marker where there are any."""
+        self.last_marker.setVisible(there)
+        self.next_marker.setVisible(there)
 
     def toggle(self) -> None:
         """Ask to pause if playing, else to play."""
@@ -115,5 +130,5 @@ class Transport(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take all colours from this theme."""
-        for button in (self.start, self.play, self.step_phase, self.step_round, self.end):
+        for button in self._buttons():
             button.set_theme(theme)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.jobs import FileJobs
+from app.file_jobs import FileJobs
 from app.messages import OpenSession, PortionRead
 from app.viewmodels.document import Document
 from engine.trace import codec

@@ -11,7 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
-from app.actions import ACTIONS, MENUS, SEPARATOR, TOOLBAR, Entry, matching
+from app.actions import ACTIONS, matching
+from app.menus import MENUS, SEPARATOR, TOOLBAR, Entry
 from app.painting.icons import icon
 from app.viewmodels.desk import DeskState
 from app.views.palette import CommandPalette
@@ -62,10 +63,10 @@ def test_every_action_says_what_it_does(qapp: QApplication) -> None:
     ("state", "enabled", "disabled"),
     [
         (DeskState(), ["session.open", "models.fetch"], ["run.start", "run.stop", "session.save"]),
-        (READY, ["run.start", "run.step_round"], ["run.stop", "run.pause", "export.html"]),
+        (READY, ["run.start", "run.step_round"], ["run.stop", "run.pause", "export.ask"]),
         (
             RUNNING,
-            ["run.stop", "run.pause", "session.save", "export.html"],
+            ["run.stop", "run.pause", "session.save", "export.ask"],
             ["run.start", "run.clear", "models.load", "run.continue"],
         ),
         (replace(RUNNING, stopping=True), [], ["run.stop", "run.start"]),
@@ -76,7 +77,7 @@ def test_every_action_says_what_it_does(qapp: QApplication) -> None:
         ),
         (SHOWN, ["run.start", "run.continue", "run.clear"], ["run.stop", "run.pause"]),
         (replace(READY, loading=True), ["run.stop"], ["run.start", "models.choose"]),
-        (replace(SHOWN, exporting=True), ["export.cancel"], ["export.html"]),
+        (replace(SHOWN, exporting=True), ["export.cancel", "export.ask"], []),
         (DeskState(fetching=True), ["models.cancel_fetch"], ["models.fetch"]),
     ],
 )
@@ -89,7 +90,7 @@ def test_actions_are_enabled_when_they_make_sense(
 
 def test_palette_finds_by_any_word() -> None:
     assert matching("stop")[0].id == "run.stop"
-    assert "export.html" in [action.id for action in matching("offline browser")]
+    assert "export.ask" in [action.id for action in matching("offline browser")]
     assert matching("no such thing at all") == []
     assert len(matching("")) == len(ACTIONS)
 

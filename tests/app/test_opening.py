@@ -56,12 +56,12 @@ def test_the_first_picture_needs_few_rounds(
     seen = threading.Event()
     really = codec.decode
 
-    def counted(line: bytes) -> Event:
+    def counted(line: bytes, *schema: int) -> Event:
         if threading.current_thread() is not threading.main_thread():
             decoded.append(line)
             if len(decoded) == ENOUGH:
                 seen.wait(PATIENCE_S)  # the thread that reads goes on once there is a picture
-        return really(line)
+        return really(line, *schema)
 
     monkeypatch.setattr(codec, "decode", counted)
     desk.set_speed(speed)

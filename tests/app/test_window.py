@@ -451,7 +451,8 @@ def test_save_and_export_ask_where(
     do(program, "session.save")
     wait_until(kept.exists)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(page), ""))
-    do(program, "export.html")
+    do(program, "export.ask")
+    program.export_desk.dialog().start.click()
     assert program.window.actions_["export.cancel"].isEnabled()
     wait_until(page.exists)
     wait_until(lambda: not program.export.running)
@@ -464,7 +465,8 @@ def test_export_that_fails_is_one_sentence(
 ) -> None:
     program = open_program(open_path=session_file)
     wait_until(lambda: program.desk.state.can_save)
-    program.export.start("html", session_file, tmp_path / "no" / "such" / "page.html")
+    page = tmp_path / "no" / "such" / "page.html"
+    program.export.start([str(session_file), str(page)], page)
     wait_until(lambda: not program.export.running)
     assert program.window.banners.texts()[-1].startswith("The export failed: ")
     assert "draftscope:" not in program.window.banners.texts()[-1]
@@ -476,7 +478,8 @@ def test_cancelled_export_says_nothing(
     program = open_program(open_path=session_file)
     wait_until(lambda: program.desk.state.can_save)
     before = program.window.banners.texts()
-    program.export.start("html", session_file, tmp_path / "page.html")
+    page = tmp_path / "page.html"
+    program.export.start([str(session_file), str(page)], page)
     program.export.cancel()
     wait_until(lambda: not program.export.running)
     assert program.window.banners.texts() == before
@@ -522,7 +525,7 @@ def test_first_start_offers_the_model(open_program: Callable[..., Program]) -> N
     wait_until(lambda: program.window.banners.banner("fetch") is not None)
     banner = program.window.banners.banner("fetch")
     assert banner is not None
-    assert list(banner.buttons) == ["start"]
+    assert list(banner.buttons) == ["start", "more"]
 
 
 def test_a_run_without_its_model_offers_to_fetch_it_and_leaves_the_session_on_show(
@@ -623,8 +626,10 @@ def test_focus_goes_to_each_panel(program: Program) -> None:
         focus = program.window.focusWidget()
         assert focus is not None
         assert program.window.docks[name].isAncestorOf(focus), name
-    do(program, "go.text")
-    assert program.window.focusWidget() is program.strip
+    do(program, "go.text")  # nothing is on show: a recorded session can be chosen there
+    focus = program.window.focusWidget()
+    assert focus is not None
+    assert program.text.isAncestorOf(focus)
     do(program, "go.prompt")
     assert program.window.focusWidget() is program.prompt.editor
 
