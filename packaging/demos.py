@@ -192,7 +192,7 @@ def marked(demo: dict[str, Any], take: Take, events: list[Event]) -> list[Event]
     title = f"{demo['title']} ({take.name})" if take.name else demo["title"]
     said: list[Event] = [SessionNote(run=document.run, title=title, note=demo["about"])]
     taken: set[tuple[int, str]] = set()
-    for mark in demo["mark"]:
+    for mark in (one for one in demo["mark"] if one.get("take", take.name) == take.name):
         found = find(mark["where"], document)
         if found is None or found[:2] in taken:
             continue

@@ -63,7 +63,7 @@ def test_make_help_lists_what_the_documents_use() -> None:
     command = ["make", "--no-print-directory", "help"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     targets = set(re.findall(r"^make ([a-z]+)", listed.stdout, flags=re.MULTILINE))
-    assert {"run", "test", "lint", "screenshots", "bench", "help", "clean"} == targets
+    assert {"run", "test", "lint", "screenshots", "demos", "bench", "help", "clean"} == targets
     for name in DOCUMENTS:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert set(re.findall(r"`make ([a-z]+)", text)) <= targets

@@ -17,7 +17,7 @@ from app.viewmodels.refs import TokenRef
 from app.viewmodels.strip import StripModel
 from app.viewmodels.token_note import token_note
 from app.viewmodels.verdict_words import drafted_words
-from engine.trace.events import DraftedToken, Fate, Round
+from engine.trace.events import DraftedToken, Fate, Round, RunStarted
 from engine.trace.reader import TraceReader
 from tests.app.export.looking import unpacked
 from tests.traces import make_trace
@@ -50,9 +50,17 @@ def shipped() -> Iterator[tuple[str, str]]:
 
 
 def demos() -> list[Path]:
-    found = sorted((ROOT / "assets" / "demos").glob("*.jsonl"))
-    assert found
-    return found
+    """The recorded sessions in which tokens were drawn: greedy ones have no uniforms."""
+    found = sorted((ROOT / "assets" / "demos").glob("*.jsonl.zst"))
+    drawn = [path for path in found if _temperature(path) > 0]
+    assert drawn
+    return drawn
+
+
+def _temperature(path: Path) -> float:
+    started = TraceReader(path)[0]
+    assert isinstance(started, RunStarted)
+    return started.settings.temperature
 
 
 def traces() -> dict[str, list[Event]]:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from engine.trace.events import Event, ModelInfo
 
 
+RECORDED = "3-story.jsonl.zst"  # its drafter copies nothing, and its rounds have every fate
+
+
 def recorded_session() -> list[Event]:
     """Return the events of the session that comes with Draftscope.
 
@@ -40,10 +43,10 @@ def recorded_session() -> list[Event]:
     DraftscopeError
         If it is missing.
     """
-    found = sorted(asset_path("demos").glob("*.jsonl"))
-    if not found:
+    path = asset_path("demos") / RECORDED
+    if not path.exists():
         raise DraftscopeError("The recorded session is missing; install Draftscope again.")
-    return read_trace(found[0])
+    return read_trace(path)
 
 
 def long_run(events: Sequence[Event], rounds: int) -> Iterator[Event]:

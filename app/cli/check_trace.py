@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.cli.progress import ProgressLine
-from engine.check.trace import TraceChecker
-from engine.trace.events import RunStarted
+from engine.check.trace import RunsChecker
 from engine.trace.reader import TraceReader
 
 if TYPE_CHECKING:
@@ -26,18 +25,14 @@ def check(options: argparse.Namespace) -> int:
     reader = TraceReader(options.trace)
     if reader.notice is not None:
         print(reader.notice, file=sys.stderr)
-    line = ProgressLine(sys.stderr)
-    checkers: dict[str, TraceChecker] = {}
-    last = TraceChecker()  # of the run that began last: takes what belongs to none
+    line, checker = ProgressLine(sys.stderr), RunsChecker()
     try:
         for done, event in enumerate(reader, start=1):
-            if isinstance(event, RunStarted) and event.run not in checkers:
-                last = checkers[event.run] = TraceChecker()
-            checkers.get(event.run, last).add(event)
+            checker.add(event)
             line(done, len(reader), f"Checking {reader.path.name}")
     finally:
         line.close()
-    reports = [checker.report() for checker in checkers.values()]
+    reports = checker.reports()
     follows = not any(report.findings for report in reports)
     if options.json:
         told = {"file": reader.path.name, "torn": reader.torn, "follows": follows}

@@ -67,6 +67,7 @@ class Replay(msgspec.Struct, frozen=True):
     readings: tuple[tuple[tuple[str, str], ...], ...]
     final: Figures
     text: str  # the target's, exactly
+    counted: bool  # another program's run: counts and a text, no rounds
     ending: str
     markers: tuple[PageMarker, ...]
     race: Race | None
@@ -154,6 +155,7 @@ def replay_of(
         readings=tuple(tuple((r.text, r.detail) for r in row) for row in told),
         final=figures[-1],
         text=_text(document, shown),
+        counted=document.imported is not None,
         ending=ending_words(document) if shown == total else "",
         markers=page_markers(document, shown),
         race=baseline_race(document, shown, tokens.pieces),

@@ -68,6 +68,24 @@ def check_trace(events: Iterable[Event]) -> Report:
     return checker.report()
 
 
+class RunsChecker:
+    """Takes the events of a whole file one by one, whose runs may be several and may be mixed."""
+
+    def __init__(self) -> None:
+        self._checkers: dict[str, TraceChecker] = {}
+        self._last = TraceChecker()  # of the run that began last: takes what belongs to none
+
+    def add(self, event: Event) -> None:
+        """Check one event against all before it of its run."""
+        if isinstance(event, RunStarted) and event.run not in self._checkers:
+            self._last = self._checkers[event.run] = TraceChecker()
+        self._checkers.get(event.run, self._last).add(event)
+
+    def reports(self) -> list[Report]:
+        """Return a report for each run, in the order in which they began."""
+        return [checker.report() for checker in self._checkers.values()]
+
+
 class TraceChecker:
     """Takes a run's events one by one; keeps ids and counts, never a round."""
 

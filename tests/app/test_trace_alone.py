@@ -12,7 +12,7 @@ from app.assets import asset_path
 
 PROGRAM = Path(__file__).with_name("drawing_panels.py")
 ROOT = PROGRAM.parents[2]
-RECORDED = sorted(asset_path("demos").glob("*.jsonl"))
+RECORDED = sorted(asset_path("demos").glob("*.jsonl.zst"))
 PANELS = {
     "StripView",
     "CourtView",

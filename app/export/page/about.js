@@ -60,6 +60,12 @@ function fillPrompt(data, strip) {
   setShown(byId("prompt-more"), long);
   setShown(byId("given-toggle"), data.prompt.length > 0);
   setText(byId("ending"), data.ending);
+  // Of a run that another program counted there is a text at most, and nothing to play.
+  const { counted } = data;
+  setText(byId("whole"), counted ? data.text : "");
+  setShown(byId("whole"), counted && Boolean(data.text));
+  setShown(byId("prompt-box"), !counted || header.withheld || Boolean(header.prompt));
+  document.body.classList.toggle("counted", counted);
   const copied = data.rounds.some((round) => round.m?.some(([r]) => r < 0));
   showGiven(strip, copied && data.prompt.length <= MOST_GIVEN);
 }

@@ -13,6 +13,7 @@ import msgspec
 from app.cli.main import main
 from engine.trace import codec
 from engine.trace.events import Round
+from engine.trace.packed import plain_file
 from engine.trace.reader import read_trace
 from tests.app.cli.streams import Screen
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from engine.trace.events import Event
 
 ROOT = Path(__file__).parents[3]
-DEMO = sorted((ROOT / "assets" / "demos").glob("*.jsonl"))[0]
+DEMO = ROOT / "assets" / "demos" / "3-story.jsonl.zst"
 
 
 def write(path: Path, events: list[Event]) -> str:
@@ -86,7 +87,7 @@ def test_programs_get_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_journal_cut_short_is_checked_as_far_as_it_goes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = DEMO.read_bytes()
+    data = plain_file(DEMO).read_bytes()
     torn = tmp_path / "torn.jsonl"
     torn.write_bytes(data[: len(data) // 2])
     assert main(["check", "trace", str(torn)]) == 0
