@@ -260,7 +260,7 @@ def test_a_session_that_stays_as_it_is_is_copied_once_and_the_copy_marked(
     held = [one.title for one in markers_of(TraceReader(source))]
     show(program, source)
     mark(program, "One")
-    program.desk.seek(4)
+    program.desk.seek(6)  # where none is
     mark(program, "Two")
     settled(program)
     assert source.read_bytes() == before
