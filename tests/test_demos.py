@@ -182,7 +182,7 @@ def test_failure_keeps_next_to_nothing_and_is_slower_than_plain() -> None:
     assert [token.fate for token in none.drafted] == [Fate.REJECTED, *3 * [Fate.DISCARDED]]
 
 
-def test_head_and_small_write_one_text_and_neither_can_be_called_faster() -> None:
+def test_head_keeps_more_than_small_costs_more_and_comes_out_nearly_level() -> None:
     (head, small), (first, second) = runs_of("5-head-or-small"), figures_of("5-head-or-small")
     assert text_of(head.events) == text_of(small.events)
     assert first.acceptance is not None
@@ -190,8 +190,7 @@ def test_head_and_small_write_one_text_and_neither_can_be_called_faster() -> Non
     assert first.acceptance > second.acceptance
     assert (first.tokens_per_pass or 0) > (second.tokens_per_pass or 0)
     assert (first.c or 0) > (second.c or 0)
-    assert (first.speedup_low or 0) < (second.speedup_high or 0)
-    assert (second.speedup_low or 0) < (first.speedup_high or 0)
+    assert abs(first.round_ns / second.round_ns - 1) < 0.05
     for run in (head, small):
         at = run.markers[1].round
         assert run.rounds[at].accepted
