@@ -2,7 +2,8 @@
 
 Called by `make demos`, best on a machine with nothing else to do: what is timed is shown. Each
 session is what the engine gave, whole; the markers stand where a rule finds their moment, and the
-numbers in their notes are read from the run.
+numbers in their notes are read from the run. With --mark nothing is run: the sessions that are
+there are marked anew.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packaging")]
 
-from app.viewmodels.document import Document  # noqa: E402  # after the path
+from demo_moments import find  # noqa: E402  # after the path
+from msgspec.structs import replace  # noqa: E402
+
+from app.viewmodels.document import Document  # noqa: E402
 from engine.control import Control  # noqa: E402
 from engine.models.registry import DEFAULT_MODEL  # noqa: E402
 from engine.request import RunRequest  # noqa: E402
 from engine.trace import codec  # noqa: E402
-from engine.trace.events import Fate, Round, Settings  # noqa: E402
-from engine.trace.markers import Marker, SessionNote  # noqa: E402
+from engine.trace.events import Round, Settings  # noqa: E402
+from engine.trace.markers import Marker, SessionNote, moment_of  # noqa: E402
 from engine.trace.packed import packed  # noqa: E402
+from engine.trace.reader import TraceReader  # noqa: E402
 from engine.trace.text import text_of  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from engine.session import Session
     from engine.trace.events import Event
@@ -35,8 +40,6 @@ if TYPE_CHECKING:
 
 TALKS = ROOT / "packaging" / "demos.toml"
 MOST = 200_000  # bytes of a packed session
-
-Found = tuple[int, str, int | None]  # index of a round, phase, token for the court
 
 
 @dataclass(frozen=True)
@@ -60,113 +63,6 @@ class Take:
         return cls(settings, told.get("name", ""), told.get("seed", 0), changes)
 
 
-# Where a moment stands: index of a round, phase, token for the court
-
-
-def start(document: Document) -> Found:
-    """Find the prompt alone."""
-    return -1, "done", None
-
-
-def first_rejection(document: Document) -> Found | None:
-    """Find the first verdict against a token after one that was kept, or against any."""
-    found = None
-    for one in document.rounds:
-        for slot, token in enumerate(one.drafted):
-            if token.fate is Fate.REJECTED:
-                if slot:
-                    return one.index, "verify", slot
-                found = found or (one.index, "verify", slot)
-    return found
-
-
-def narrowest(document: Document) -> Found | None:
-    """Find the verdict that the draw decided most narrowly."""
-    near = [
-        (abs(token.u - token.acceptance_probability), one.index, slot)
-        for one in document.rounds
-        for slot, token in enumerate(one.drafted)
-        if token.u is not None and token.acceptance_probability not in (None, 0.0, 1.0)
-    ]
-    if not near:
-        return None
-    _, index, slot = min(near)
-    return index, "verify", slot
-
-
-def correction(document: Document) -> Found | None:
-    """Find the first correction after the first rejection's round."""
-    at = first_rejection(document)
-    return None if at is None else (at[0], "done", -1)
-
-
-def fullest(document: Document) -> Found | None:
-    """Find the first round in which the most tokens were kept."""
-    best = max(document.rounds, key=lambda one: (one.accepted, -one.index), default=None)
-    return None if best is None else (best.index, "done", -1 if best.closing else None)
-
-
-def emptiest(document: Document) -> Found | None:
-    """Find the first round of which nothing was kept, at the longest draft."""
-    for one in document.rounds:
-        if one.drafted and not one.accepted:
-            return one.index, "done", 0
-    return None
-
-
-def first_match(document: Document) -> Found | None:
-    """Find the first draft that was copied from further up."""
-    for one in document.rounds:
-        if one.match is not None and one.drafted:
-            return one.index, "draft", 0
-    return None
-
-
-def change(number: int, document: Document) -> Found | None:
-    """Find the round with which the n-th change of settings begins."""
-    if number >= len(document.changes):
-        return None
-    return document.changes[number].before_round, "done", None
-
-
-def says(words: str, document: Document) -> Found | None:
-    """Find the round in which the text first holds these words."""
-    so_far = ""
-    for one in document.rounds:
-        so_far += "".join(one.texts)
-        if words in so_far:
-            return one.index, "done", None
-    return None
-
-
-def finish(document: Document) -> Found | None:
-    """Find the end."""
-    return (len(document.rounds) - 1, "done", None) if len(document.rounds) else None
-
-
-RULES: dict[str, Callable[[Document], Found | None]] = {
-    rule.__name__: rule
-    for rule in (
-        start,
-        first_rejection,
-        narrowest,
-        correction,
-        fullest,
-        emptiest,
-        first_match,
-        finish,
-    )
-}
-
-
-def find(where: str, document: Document) -> Found | None:
-    """Find the moment that a marker's `where` names."""
-    rule, _, word = where.partition(" ")
-    if rule == "change":
-        return change(int(word), document)
-    return says(word, document) if rule == "says" else RULES[rule](document)
-
-
 def record(session: Session, demo: dict[str, Any], take: Take) -> list[Event]:
     """Run one take and return its events."""
     control = Control()
@@ -186,30 +82,45 @@ def record(session: Session, demo: dict[str, Any], take: Take) -> list[Event]:
 
 
 def marked(demo: dict[str, Any], take: Take, events: list[Event]) -> list[Event]:
-    """Return the run's note and markers."""
+    """Return the run's note and markers, in the order of their moments."""
     document = Document(events)
-    assert document.run is not None  # it was recorded just now
-    title = f"{demo['title']} ({take.name})" if take.name else demo["title"]
-    said: list[Event] = [SessionNote(run=document.run, title=title, note=demo["about"])]
-    taken: set[tuple[int, str]] = set()
+    assert document.run is not None  # the events are a run's
+    title = f"{demo['title']}: {take.name}" if take.name else demo["title"]
+    markers: dict[tuple[int, str], Marker] = {}
     for mark in (one for one in demo["mark"] if one.get("take", take.name) == take.name):
         found = find(mark["where"], document)
-        if found is None or found[:2] in taken:
+        if found is None or found[:2] in markers:
             continue
-        taken.add(found[:2])
         index, phase, slot = found
-        said.append(
-            Marker(
-                run=document.run,
-                id=f"m{len(taken)}",
-                round=index,
-                phase=phase,  # type: ignore[arg-type]
-                slot=slot,
-                title=mark["title"],
-                note=mark["note"].format(**numbers(document, index, slot)),
-            )
+        told = numbers(document, index, slot)
+        markers[index, phase] = Marker(
+            run=document.run,
+            id="",
+            round=index,
+            phase=phase,  # type: ignore[arg-type]
+            slot=slot,
+            title=mark["title"].format(**told),
+            note=mark["note"].format(**told),
         )
-    return said
+    ordered = sorted(markers.values(), key=moment_of)
+    numbered = [replace(one, id=f"m{place}") for place, one in enumerate(ordered, 1)]
+    return [SessionNote(run=document.run, title=title, note=demo["about"]), *numbered]
+
+
+def unmarked(path: Path) -> list[list[Event]]:
+    """Return the events of a session's runs without what is said of them."""
+    runs: dict[str, list[Event]] = {}
+    for event in TraceReader(path):
+        if not isinstance(event, Marker | SessionNote):
+            runs.setdefault(event.run, []).append(event)
+    return list(runs.values())
+
+
+def told_anew(path: Path, demo: dict[str, Any]) -> list[list[Event]]:
+    """Return the events of a session's runs with what demos.toml says of them now."""
+    takes = map(Take.of, demo["take"])
+    runs = zip(takes, unmarked(path), strict=True)
+    return [[*events, *marked(demo, take, events)] for take, events in runs]
 
 
 def numbers(document: Document, index: int, slot: int | None) -> dict[str, str]:
@@ -217,9 +128,17 @@ def numbers(document: Document, index: int, slot: int | None) -> dict[str, str]:
     figures: Figures = document.statistics.figures()
     settings = document.settings_at(0)
     assert settings is not None
+    assert document.started is not None
+    weights = document.started.drafter.parameters if document.started.drafter else 0
     told = {
         "emitted": str(figures.emitted),
         "rounds": str(figures.rounds),
+        "drafted": str(figures.drafted),
+        "accepted": str(figures.accepted),
+        "low": f"{figures.speedup_low or 0:.2f}",
+        "high": f"{figures.speedup_high or 0:.2f}",
+        "c": f"{100 * (figures.c or 0):.0f}",
+        "millions": f"{weights / 1e6:.1f}",
         "per_pass": f"{figures.tokens_per_pass or 0:.2f}",
         "speedup": f"{figures.speedup or 0:.2f}",
         "acceptance": f"{100 * (figures.acceptance or 0):.0f}",
@@ -229,12 +148,14 @@ def numbers(document: Document, index: int, slot: int | None) -> dict[str, str]:
     if index >= 0:
         one = document.rounds[index]
         told |= {"accepted_here": str(one.accepted), "drafted_here": str(len(one.drafted))}
+        told["emitted_here"] = str(one.emitted)
         if slot is not None and 0 <= slot < len(one.drafted):
             token = one.drafted[slot]
             if token.u is not None and token.acceptance_probability is not None:
                 told |= {
                     "u_here": f"{token.u:.3f}",
                     "threshold_here": f"{token.acceptance_probability:.3f}",
+                    "fate_here": token.fate.value,
                 }
     return told
 
@@ -250,15 +171,27 @@ def write(folder: Path, demo: dict[str, Any], runs: Iterable[list[Event]]) -> Pa
     return path
 
 
+def talks(names: list[str]) -> list[dict[str, Any]]:
+    """Return what demos.toml says of the sessions named, or of all."""
+    demos: list[dict[str, Any]] = tomllib.loads(TALKS.read_text("utf-8"))["demo"]
+    return [demo for demo in demos if not names or demo["name"] in names]
+
+
+def mark(folder: Path, names: list[str]) -> None:
+    """Say anew what is said of the sessions that are there: no model is needed."""
+    for demo in talks(names):
+        path = folder / f"{demo['name']}.jsonl.zst"
+        write(folder, demo, told_anew(path, demo))
+        print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
 def main(folder: Path, names: list[str]) -> None:
     """Record the sessions named, or all."""
     import engine
 
     folder.mkdir(parents=True, exist_ok=True)
     session = engine.Session(engine.load_model(DEFAULT_MODEL))
-    for demo in tomllib.loads(TALKS.read_text("utf-8"))["demo"]:
-        if names and demo["name"] not in names:
-            continue
+    for demo in talks(names):
         runs = []
         for take in map(Take.of, demo["take"]):
             for settings in (take.settings, *take.changes.values()):
@@ -278,4 +211,4 @@ def main(folder: Path, names: list[str]) -> None:
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    main(ROOT / "assets" / "demos", words)
+    (mark if "--mark" in sys.argv else main)(ROOT / "assets" / "demos", words)

@@ -60,7 +60,7 @@ class PageRound(msgspec.Struct, frozen=True, omit_defaults=True):
     d: tuple[PageToken, ...]
     c: PageToken | None
     w: str  # what happened, in words
-    set: int  # settings in force
+    set: int  # settings in force, and the drafter
     changed: bool = False  # they hold from this round on
     greedy: bool = False
     m: tuple[tuple[int, int], ...] = ()  # round and slot of each token that was copied
@@ -73,6 +73,8 @@ class PageTokens:
     ----------
     fates
         Those that occurred so far.
+    settings, drafters
+        In words, each pair once: what held in a round, and whose draft it was; "" is nobody's.
     pieces
         Bytes of ids, of those that were asked for and met so far.
     """
@@ -87,9 +89,19 @@ class PageTokens:
         self._wanted = set(wanted)
         self._last_set = -1
         self.labels = Labels()
-        self.settings: list[str] = []
+        self._held: dict[tuple[str, str], int] = {}
         self.fates: set[str] = set()
         self.pieces: dict[int, bytes] = {}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What held in rounds so far."""
+        return tuple(words for words, _ in self._held)
+
+    @property
+    def drafters(self) -> tuple[str, ...]:
+        """Who drafted under each of `settings`."""
+        return tuple(drafter for _, drafter in self._held)
 
     def prompt(self) -> tuple[PageToken, ...]:
         """Return the tokens that the target was given."""
@@ -113,9 +125,9 @@ class PageTokens:
         settings = self._document.settings_at(one.index)
         greedy = target_greedy(settings)
         words = settings_words(settings, one.k) if settings is not None else ""
-        if words not in self.settings:
-            self.settings.append(words)
-        number = self.settings.index(words)
+        drafter = self._document.drafter_at(one.index)
+        held = (words, drafter.name if drafter is not None else "")
+        number = self._held.setdefault(held, len(self._held))
         changed = self._last_set not in (-1, number)
         self._last_set = number
         chips = {chip.ref: chip for chip in self._chips.of_round(one.index)}

@@ -102,7 +102,11 @@ def run_name(document: Document) -> str:
 
 def _drafter_name(document: Document) -> str:
     started = document.started
-    drafter = started.drafter if started else None
+    if started is None:
+        return "the target alone"
+    drafter = started.drafter
+    if any(change.settings.drafter != started.settings.drafter for change in document.changes):
+        return "the run with changing drafters"
     return drafter.name if drafter is not None else "the target alone"
 
 

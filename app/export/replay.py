@@ -60,6 +60,7 @@ class Replay(msgspec.Struct, frozen=True):
     notices: tuple[str, ...]
     clock: Clock
     settings: tuple[str, ...]
+    drafters: tuple[str, ...]  # under each of the settings; "" where nobody drafts
     labels: tuple[str, ...]
     prompt: tuple[PageToken, ...]
     rounds: tuple[PageRound, ...]
@@ -147,7 +148,8 @@ def replay_of(
         header=header(started, tokens.fates, document.session_note, title, document.imported),
         notices=notices,
         clock=Clock(),
-        settings=tuple(tokens.settings),
+        settings=tokens.settings,
+        drafters=tokens.drafters,
         labels=tuple(tokens.labels.texts),
         prompt=prompt,
         rounds=tuple(rounds),

@@ -34,6 +34,8 @@ from engine.errors import DraftscopeError
 from engine.trace.events import ClosingKind, Fate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.export.options import Options
     from app.export.slide_deck import Deck, Page
     from app.viewmodels.court import Case
@@ -50,7 +52,8 @@ def told_round(document: Document, options: Options) -> int | None:
 
     The most telling round is the first that has an accepted, a rejected and a discarded token and
     whose laws were observed; else the first with a rejection whose laws were; else the first with
-    a rejection; else the first with a draft; else the first.
+    a rejection; else the first with a draft; else the first. Of rounds with a rejection those that
+    a marker stands at come first: they are what the talk is about.
 
     Raises
     ------
@@ -69,32 +72,37 @@ def told_round(document: Document, options: Options) -> int | None:
 
 def most_telling(document: Document) -> int | None:
     """Return the round that `told_round` chooses by itself."""
+    total = len(document.rounds)
+    marked = sorted({m.round for m in document.markers if 0 <= m.round < total})
+    (middle, rejection), (first_middle, first_rejection) = (
+        _with_rejections(document, rounds) for rounds in (marked, range(total))
+    )
+    found = (*middle, *rejection, *first_middle, *first_rejection)
+    if document.started is not None and document.started.top_n > 0:
+        for index in found:
+            if _has_laws(document.rounds[index]):
+                return index
+    if found:
+        return found[0]
+    drafts = (index for index in range(total) if len(document.tokens.fates(index)))
+    return next(drafts, 0 if total else None)
+
+
+def _with_rejections(document: Document, rounds: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Return the first rounds with all three fates, and the first with a rejection."""
     accepted, rejected = CODES[Fate.ACCEPTED], CODES[Fate.REJECTED]
     discarded = CODES[Fate.DISCARDED]
     middle: list[int] = []
-    any_rejection: list[int] = []
-    first_draft: int | None = None
-    for index in range(len(document.rounds)):
+    rejection: list[int] = []
+    for index in rounds:
         fates = document.tokens.fates(index)
-        if fates and first_draft is None:
-            first_draft = index
         if rejected in fates:
-            any_rejection.append(index)
+            rejection.append(index)
             if accepted in fates and discarded in fates:
                 middle.append(index)
                 if len(middle) >= _TRIED:
                     break
-    observed = document.started is not None and document.started.top_n > 0
-    if observed:
-        for index in (*middle[:_TRIED], *any_rejection[:_TRIED]):
-            if _has_laws(document.rounds[index]):
-                return index
-    found = (*middle[:1], *any_rejection[:1])
-    if found:
-        return found[0]
-    if first_draft is not None:
-        return first_draft
-    return 0 if len(document.rounds) else None
+    return middle, rejection[:_TRIED]
 
 
 def _has_laws(one: Round) -> bool:

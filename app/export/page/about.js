@@ -21,6 +21,14 @@ function term(name, text) {
   return line;
 }
 
+// Who drafts may change while a run goes on; what is known in detail is whoever drafted first.
+function fillDrafter(name, header) {
+  setText(byId("versus"), name ? "drafted by" : "alone, no drafter");
+  setText(byId("drafter-name"), name);
+  setShown(byId("drafter-name"), Boolean(name));
+  byId("drafter-name").title = name === header.drafter ? header.drafter_detail : "";
+}
+
 function fillHeader(data) {
   const { header } = data;
   setText(byId("title"), header.title);
@@ -28,10 +36,7 @@ function fillHeader(data) {
   byId("heading").title = header.title; // a long one is cut off
   setText(byId("target-name"), header.target);
   byId("target-name").title = header.target_detail;
-  setText(byId("versus"), header.drafter ? "drafted by" : "alone, no drafter");
-  setText(byId("drafter-name"), header.drafter);
-  setShown(byId("drafter-name"), Boolean(header.drafter));
-  byId("drafter-name").title = header.drafter_detail;
+  fillDrafter(header.drafter, header);
   const settings = make("span", "fact");
   settings.id = "settings";
   const facts = [settings, ...header.facts.map((fact) => make("span", "fact", fact))];

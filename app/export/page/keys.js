@@ -73,13 +73,28 @@ function openDialog(id) {
 
 const openMarkers = () => { if (markers.items.length) openDialog("marker-dialog"); };
 
+// A clicker has two buttons: from what is said to what is said next, and a round where nothing is.
+function clickOn() {
+  const { cursor } = clock;
+  const next = state.playing ? markers.holdBeside(cursor, true) : null;
+  if (next) goToMarker(next);
+  else if (state.resumes || (markers.holds(cursor) && !clock.atEnd)) setPlaying(true);
+  else go(() => clock.stepRound(), true);
+}
+
+function clickBack() {
+  const { cursor } = clock;
+  const before = state.playing || markers.holds(cursor) ? markers.holdBeside(cursor, false) : null;
+  if (before) goToMarker(before);
+  else go(() => clock.stepRoundBack());
+}
+
 const KEYS = {
   " ": () => setPlaying(!state.playing),
   arrowright: () => go(() => clock.stepRound(), true),
-  // a clicker's forward plays on where playing came to hold
-  pagedown: () => (state.resumes ? setPlaying(true) : go(() => clock.stepRound(), true)),
+  pagedown: clickOn,
   arrowleft: () => go(() => clock.stepRoundBack()),
-  pageup: () => go(() => clock.stepRoundBack()),
+  pageup: clickBack,
   arrowdown: () => go(() => clock.stepPhase(), true),
   arrowup: () => go(() => clock.stepPhaseBack()),
   home: () => go(() => clock.seek(-1)),

@@ -52,12 +52,18 @@ class Markers {
     return this.items.find((item) => item.id === id) ?? null;
   }
 
-  beside(cursor, forward) {
-    const far = this.items.filter((item) => {
+  // `items`: of these only, in order
+  beside(cursor, forward, items = this.items) {
+    const far = items.filter((item) => {
       const order = compareMoments(item.moment, cursor);
       return forward ? order > 0 : order < 0;
     });
     return (forward ? far[0] : far.at(-1)) ?? null;
+  }
+
+  // Where playing comes to hold next, or came to hold before.
+  holdBeside(cursor, forward) {
+    return this.beside(cursor, forward, this.items.filter((item) => item.pause));
   }
 
   // What is said at a moment: [title, note], or null.

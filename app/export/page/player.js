@@ -111,16 +111,24 @@ function showStatus() {
   };
   const atStart = total ? "press space to play" : data.ending || "nothing was generated";
   setText(byId("status-phase"), round < 0 ? atStart : phases[phase]());
-  setText(byId("status-note"), one?.changed ? `settings changed: ${data.settings[one.set]}` : "");
+  setText(byId("status-note"), one?.changed ? changedWords(data, round) : "");
   const settings = one ? one.set : data.rounds[0]?.set ?? -1;
   if (settings !== state.settings) {
     state.settings = settings;
     setText(byId("settings"), data.settings[settings] ?? "");
+    fillDrafter(data.drafters[settings] ?? data.header.drafter, data.header);
   }
   const scrub = byId("scrub");
   if (Number(scrub.value) !== shown) scrub.value = shown;
   scrub.setAttribute("aria-valuetext", `${shown} of ${total} rounds shown`);
   byId("head").style.transform = `scaleX(${total ? 1 - shown / total : 1})`;
+}
+
+function changedWords(data, round) {
+  const [before, now] = [data.rounds[round - 1].set, data.rounds[round].set];
+  const drafter = data.drafters[now] || "no drafter";
+  const parts = data.drafters[before] === data.drafters[now] ? [] : [drafter];
+  return `settings changed: ${[...parts, data.settings[now]].join(", ")}`;
 }
 
 function showCaption() {

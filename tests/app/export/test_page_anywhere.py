@@ -24,6 +24,7 @@ EVENTS = marked(
         run="", title="A title that is longer than a phone is wide, by far", note="Note " * 20
     ),
     Marker(run="", id="m1", round=3, title="W" * 60, note="x" * 90),
+    Marker(run="", id="m2", round=13, title="At the very end of the track"),
 )
 WIDE = "document.documentElement.scrollWidth > innerWidth"
 SMALL = """[...document.querySelectorAll('button, select, input')].filter((e) =>
@@ -62,6 +63,25 @@ def test_a_small_frame_keeps_the_text_readable(replay: Open, width: int, height:
         assert text >= height / 6
     assert min(page.evaluate(f"({SIZES})(['text', 'status', 'caption-note'])")) >= 9
     assert page.evaluate(f"({SIZES})(['text'])")[0] >= 13
+
+
+@pytest.mark.parametrize(("width", "height"), [(960, 700), (800, 600), (1000, 600), (1280, 720)])
+def test_what_is_said_is_seen_with_the_text_in_a_frame(
+    replay: Open, width: int, height: int
+) -> None:
+    note = "What a speaker says at a marker is a sentence or two, and sometimes three. " * 2
+    talk = marked(EVENTS, Marker(run="", id="m1", round=3, title="T", note=note))
+    page = replay(talk, width=width, height=height)
+    for key in ("n", "n"):
+        page.key(key)
+        assert shown(page, "#caption")
+        edges = page.evaluate(
+            "['strip', 'caption', 'transport'].map((id) =>"
+            " document.getElementById(id).getBoundingClientRect()).map((r) => [r.top, r.bottom])"
+        )
+        (_, text_end), (begin, end), (controls, _) = edges
+        assert text_end <= begin < end <= controls
+        assert text_end - edges[0][0] >= height / 4
 
 
 def test_stepping_is_spoken_and_playing_is_not(replay: Open) -> None:

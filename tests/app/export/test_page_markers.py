@@ -99,8 +99,36 @@ def test_a_step_holds_at_a_marker_on_its_way(replay: Open) -> None:
     page = replay(talk())
     page.key("PageDown")
     assert text_at(page, "#status-phase") == "draft: 4 of 4 proposed"
-    page.key("PageDown")
+    page.key("ArrowRight")
     assert text_at(page, "#status-phase").startswith("4 of 4 accepted")
+
+
+def test_a_clicker_goes_from_what_is_said_to_what_is_said_next(replay: Open) -> None:
+    start = Marker(run="", id="m0", round=-1, title="Beginning")
+    end = Marker(run="", id="m9", round=7, title="End")
+    page = replay(marked(talk(), start, end), prelude=VIRTUAL_TIME)  # type: ignore[arg-type]
+    playing = "document.querySelector('#play').ariaLabel === 'Pause'"
+    assert text_at(page, "#caption-title") == "Beginning"
+    for title in ("Proposals", "<b>No</b>", "Round 7", "End"):
+        page.key("PageDown")
+        assert page.evaluate(playing)
+        pump(page, 60)
+        assert text_at(page, "#caption-title") == title
+        assert not page.evaluate(playing)
+    page.key("PageDown")  # it does not begin again
+    assert text_at(page, "#caption-title") == "End"
+    for title in ("Round 7", "<b>No</b>"):
+        page.key("PageUp")
+        assert text_at(page, "#caption-title") == title
+    page.key("PageDown")
+    pump(page, 0.1)
+    page.key("PageDown")  # who does not wait is there at once
+    assert text_at(page, "#caption-title") == "Round 7"
+    assert not page.evaluate(playing)
+    page.key("PageDown")
+    pump(page, 1)
+    page.key("PageUp")
+    assert text_at(page, "#caption-title") == "Round 7"
 
 
 def test_audience_predicts_and_the_score_is_kept(replay: Open) -> None:

@@ -16,7 +16,7 @@ from app.export.replay import build_replay
 from app.export.source import Source
 from app.viewmodels.document import Document
 from app.viewmodels.readings import number
-from engine.trace.events import Baseline, Event, Round
+from engine.trace.events import Baseline, Event, Round, SettingsChanged
 from engine.trace.markers import SessionNote
 from engine.trace.text import text_of
 from tests.app.export.looking import (
@@ -151,6 +151,21 @@ def test_runs_of_a_session_race_and_the_fastest_is_named() -> None:
 
 LANES = """[...document.querySelectorAll('.lane')].map((lane) => [
     lane.querySelector('.lane-text').textContent, lane.querySelector('strong').textContent])"""
+
+
+def test_a_run_that_changed_its_drafter_is_not_named_by_the_first() -> None:
+    def name(events: list[Event]) -> str:
+        race = baseline_race(Document(events), 9, PIECES)
+        assert race is not None
+        return race.lanes[0].name
+
+    events = make_trace(rounds=9)
+    assert name(events) == "tiny-drafter"
+    for at, event in enumerate(events):
+        if isinstance(event, SettingsChanged):
+            settings = msgspec.structs.replace(event.settings, drafter="none")
+            events[at] = msgspec.structs.replace(event, settings=settings)
+    assert name(events) == "the run with changing drafters"
 
 
 @pytest.mark.browser

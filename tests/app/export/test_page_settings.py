@@ -9,7 +9,16 @@ import msgspec
 import pytest
 
 from app.export.replay import build_replay
-from engine.trace.events import ClosingKind, DraftEnd, Event, Fate, Round, RunStarted
+from engine.trace.events import (
+    ClosingKind,
+    DraftEnd,
+    Event,
+    Fate,
+    ModelInfo,
+    Round,
+    RunStarted,
+    SettingsChanged,
+)
 from tests.app.export.looking import chip, first_with_fate, text_at
 from tests.app.further import FULL_MORE
 from tests.traces import make_trace
@@ -103,3 +112,34 @@ def test_neither_a_setting_nor_a_verdict_on_speed_is_cut_off(
     assert not page.evaluate(f"[document.getElementById('facts'), ...{DETAILS}].some({cut_off})")
     fits = "document.getElementById('figures')"
     assert page.evaluate(f"{fits}.scrollHeight <= {fits}.clientHeight + 1")
+
+
+@pytest.mark.browser
+def test_the_header_names_whoever_drafts_in_the_round_on_show(replay: Open) -> None:
+    events = make_trace(rounds=9, k=4)
+    plain, again = (at for at, one in enumerate(events) if isinstance(one, SettingsChanged))
+    nobody = events[plain]
+    back = events[again]
+    assert isinstance(nobody, SettingsChanged)
+    assert isinstance(back, SettingsChanged)
+    none = msgspec.structs.replace(nobody.settings, drafter="none")
+    other = msgspec.structs.replace(back.settings, drafter="head")
+    head = ModelInfo(name="A head", kind="head")
+    events[plain] = msgspec.structs.replace(nobody, settings=none, drafter=None)
+    events[again] = msgspec.structs.replace(back, settings=other, drafter=head)
+    page = replay(events)
+
+    def told() -> tuple[str, str]:
+        drafter = f"{text_at(page, '#versus')} {text_at(page, '#drafter-name')}".strip()
+        return drafter, text_at(page, "#status-note")
+
+    assert told()[0] == "drafted by tiny-drafter"
+    for _ in range(nobody.before_round + 1):
+        page.key("ArrowRight")
+    assert told()[0] == "alone, no drafter"
+    assert told()[1] == "settings changed: no drafter, k 0, greedy"
+    page.key("ArrowRight")
+    assert told()[0] == "drafted by A head"
+    assert told()[1] == "settings changed: A head, k 4, greedy"
+    page.key("Home")
+    assert told()[0] == "drafted by tiny-drafter"

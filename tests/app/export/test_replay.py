@@ -159,6 +159,7 @@ def test_run_that_ended_before_any_round_has_no_figures_and_no_error() -> None:
 def test_changed_settings_are_told_where_they_begin() -> None:
     replay = build_replay(make_trace(rounds=9, k=4))
     assert replay.settings == ("k 4, greedy", "k 0, greedy")
+    assert replay.drafters == ("tiny-drafter", "tiny-drafter")
     assert [i for i, one in enumerate(replay.rounds) if one.changed] == [3, 4]
 
 

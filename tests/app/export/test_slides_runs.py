@@ -98,3 +98,19 @@ def test_several_runs_stand_side_by_side(tmp_path: Path) -> None:
         assert row.cells[3].text_frame.text == f"{100 * acceptance:.1f} %"
     rates = [run.figures_at(len(run.rounds)).tokens_per_second for run in made.source.runs]
     assert values(charts(slide)["Tokens per second"])["this run"] == rates
+
+
+def test_a_marked_round_with_a_rejection_is_told_before_others() -> None:
+    events = make_trace(rounds=30, temperature=0.9, k=6, seed=2)
+    first = most_telling(Document(events))
+    rounds = [event for event in events if isinstance(event, Round)]
+    kept = next(one for one in rounds if one.drafted and not one.rejected)
+    late = [one for one in rounds if one.rejected and one.index != first][-1]
+    start, end = {"round": -1}, {"round": len(rounds) - 1}
+    at_rejection = marked(events, start, {"round": kept.index}, {"round": late.index}, end)
+    told = most_telling(Document(at_rejection))
+    assert told in (late.index, len(rounds) - 1)
+    assert told is not None
+    assert rounds[told].rejected
+    beside = marked(events, start, {"round": kept.index})
+    assert most_telling(Document(beside)) == first
