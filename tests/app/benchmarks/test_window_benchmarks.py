@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,11 +17,13 @@ from app.benchmarks import stage
 from app.benchmarks.frames import Frames
 from app.benchmarks.gui import CACHED, open_long_trace, stream
 from app.benchmarks.gui import measure as measure_gui
+from app.benchmarks.recorded import long_run, recorded_session
 from app.benchmarks.window import BARE, COMMAND_LINE, WATCHED, measure
 from app.cli import bench_gui
 from app.paths import data_folder
 from app.ticking import LIVE_TICK_MS
 from engine.errors import DraftscopeError
+from engine.trace.events import Round
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -35,7 +38,10 @@ def nothing_left() -> object:
 
 def test_streamed_rounds_are_all_shown_and_paints_are_counted() -> None:
     seen = stream(tokens_per_second=400.0, seconds=0.6)
-    assert seen.shown_rounds == seen.rounds == 122
+    rounds = (one for one in long_run(recorded_session(), 500) if isinstance(one, Round))
+    arrived = accumulate(one.emitted for one in rounds)
+    needed = next(number for number, tokens in enumerate(arrived, start=1) if tokens >= 240)
+    assert seen.shown_rounds == seen.rounds == needed
     assert 0.5 < seen.seconds < 60
     assert {name for name, rate in seen.paints_per_second.items() if rate} >= {
         *("strip", "court", "timeline", "throughput plot", "caches pages"),
