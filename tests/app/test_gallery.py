@@ -154,3 +154,10 @@ def test_a_captions_words_stand_with_the_text_and_not_above_the_cards(
     assert not caption.isVisible()
     program.gallery.leave()
     assert caption.isVisible()
+
+
+def test_what_a_recorded_session_says_of_a_race_is_true_in_the_window_too() -> None:
+    notes = [marker.note for path in recorded_sessions() for marker in open_source(path).markers]
+    told = [note for note in notes if "race" in note.split() or "races" in note.split()]
+    assert told
+    assert all("HTML replay" in note for note in told)  # the window itself has none
