@@ -83,8 +83,8 @@ def test_the_preview_is_painted_in_the_chosen_colours_at_the_chosen_moment(
     shown = dialog.preview.picture.shown
     assert shown is not None
     assert shown.plan.at == "m1"
+    image = picture(dialog)  # laid out with it
     box = dialog.preview.picture.box()
-    image = picture(dialog)
     ratio = image.devicePixelRatio()
     corner = image.pixelColor(round((box.left() + 3) * ratio), round((box.top() + 3) * ratio))
     assert corner == QColor(THEMES["dark"].window)
@@ -144,3 +144,10 @@ def test_a_preview_is_the_exported_picture_pixel_by_pixel(
     paint_shown(painter, Shown(Document(events), plan), (640, 420))
     painter.end()
     assert QImage(str(out)).convertToFormat(seen.format()) == seen
+
+
+def test_the_dialog_is_no_larger_than_its_screen(dialog: ExportDialog) -> None:
+    room = dialog.screen().availableSize()
+    assert room.width() < 980  # or else this says nothing
+    assert dialog.width() <= room.width()
+    assert dialog.height() <= room.height()
