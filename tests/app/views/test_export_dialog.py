@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtTest import QTest
 
 from app.export.exporting import export
 from app.theme import THEMES
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QWidget
 
 NAMES = [made.name for made in formats_offered()]
 
@@ -151,3 +153,27 @@ def test_the_dialog_is_no_larger_than_its_screen(dialog: ExportDialog) -> None:
     assert room.width() < 980  # or else this says nothing
     assert dialog.width() <= room.width()
     assert dialog.height() <= room.height()
+
+
+@pytest.mark.parametrize("first", ["html", "csv"])
+def test_tab_goes_through_the_dialog_as_it_is_read(dialog: ExportDialog, first: str) -> None:
+    choose(dialog, first)  # what was shown before does not matter
+    choose(dialog, "mp4")
+    dialog.show()
+    names = ["begin", "end", "size", "theme", "font_scale", "title", "speed", "frame_rate"]
+    switches = ["captions", "title_card", "drafts", "withhold_prompt", "withhold_machine"]
+    met: list[QWidget] = [dialog.formats]
+    at = dialog.formats.nextInFocusChain()
+    while at is not dialog.formats:
+        takes_tab = at.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+        if at.isVisible() and at.isEnabled() and takes_tab and at.focusProxy() is None:
+            met.append(at)
+        at = at.nextInFocusChain()
+    assert met == [
+        dialog.formats,
+        *(dialog.form.fields[name] for name in names),
+        *(dialog.form.switches[name] for name in switches),
+        dialog.preview.scrubber,
+        dialog.start,
+        dialog.close_,
+    ]
