@@ -50,7 +50,7 @@ class ExportDesk(QObject):
         self._dialog: ExportDialog | None = None
         self.sample = Sample()
         self.sample.made.connect(self._show_lines)
-        self._words, self._ending = "", ""
+        self._words, self._ending, self._failed = "", "", False
         self._fraction: float | None = None
         self._written = Path()
         export.progressed.connect(self._progress)
@@ -180,7 +180,7 @@ class ExportDesk(QObject):
 
     def _fail(self, sentence: str) -> None:
         self._window.banners.show_banner(_FAILED, "error", sentence)
-        self._ending = sentence
+        self._ending, self._failed = sentence, True
 
     def _finish(self, exported: Exported) -> None:
         self._written = exported.path
@@ -197,8 +197,8 @@ class ExportDesk(QObject):
         self._words, self._fraction = "", None
         self._show_progress()
         if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.tell(self._ending)  # the banner stands behind it
-        self._ending = ""
+            self._dialog.tell(self._ending, failed=self._failed)  # the banner stands behind it
+        self._ending, self._failed = "", False
 
     def _choose(self, key: str, name: str) -> None:
         if key == _UNDER_WAY:

@@ -147,14 +147,16 @@ class ExportDialog(QDialog):
         """Show how far an export is: None, nobody knows; no words, none is under way."""
         self.progress.setVisible(bool(words))
         self.words.setText(words)
+        self.words.setStyleSheet("")
         self.progress.setRange(0, 0 if fraction is None else 1000)
         if fraction is not None:
             self.progress.setValue(round(1000 * fraction))
 
-    def tell(self, words: str) -> None:
-        """Say how an export ended."""
+    def tell(self, words: str, *, failed: bool = False) -> None:
+        """Say how an export ended, a failure as loudly as a wrong choice."""
         self.progress.hide()
         self.words.setText(words)
+        self.words.setStyleSheet(self.problem.styleSheet() if failed else "")
 
     def set_theme(self, theme: Theme) -> None:
         """Take a theme's colours."""

@@ -164,6 +164,7 @@ def test_an_export_that_fails_says_so_in_the_dialog_and_in_a_banner(
     export_to(program, session, monkeypatch)
     wait_until(lambda: not program.export.running)
     assert "is the session itself" in dialog.words.text()
+    assert dialog.words.styleSheet() == dialog.problem.styleSheet() != ""  # as loud as a problem
     assert program.window.banners.texts()[-1] == dialog.words.text()
     assert dialog.progress.isHidden()
     assert dialog.start.isEnabled()
