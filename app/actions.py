@@ -265,14 +265,14 @@ MARKS = (
         "marks.previous",
         "Previous marker",
         "Go back to the marker before this moment.",
-        "Ctrl+Alt+Left",
+        "Shift+F8",
         lambda state: state.has_markers,
     ),
     Action(
         "marks.next",
         "Next marker",
         "Go on to the marker after this moment.",
-        "Ctrl+Alt+Right",
+        "F8",
         lambda state: state.has_markers,
     ),
     Action(

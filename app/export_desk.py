@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog
 
+from app.asking import ask_where
 from app.sampling import Sample
 from app.viewmodels.export_plan import moments_offered, recalled
 from app.viewmodels.gallery import called
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from app.views.main_window import MainWindow
 
 _UNDER_WAY = "exporting"
-_WRITTEN = "exported:"
+_WRITTEN = "exported"
+_FAILED = "export failed"  # one banner each: they take no other's place
 _MAKING = "Making the first lines…"
 
 
@@ -49,8 +50,9 @@ class ExportDesk(QObject):
         self._dialog: ExportDialog | None = None
         self.sample = Sample()
         self.sample.made.connect(self._show_lines)
-        self._words, self._ending = "", ""
+        self._words, self._ending, self._failed = "", "", False
         self._fraction: float | None = None
+        self._written = Path()
         export.progressed.connect(self._progress)
         export.finished.connect(self._finish)
         export.failed.connect(self._fail)
@@ -144,13 +146,12 @@ class ExportDesk(QObject):
         name = plan.file_name(called(self._desk.document, source))
         folder = Path(self._settings["files.folder"] or Path.home())
         kinds = f"{plan.made.title} (*{plan.made.suffixes[0]})"
-        chosen, _ = QFileDialog.getSaveFileName(
-            self.dialog(), f"Export: {plan.made.title}", str(folder / name), kinds
-        )
-        if not chosen:
+        title = f"Export: {plan.made.title}"
+        path = ask_where(self.dialog(), title, folder / name, kinds, plan.with_suffix)
+        if path is None:
             return
-        path = plan.with_suffix(Path(chosen))
-        self._settings["files.folder"] = str(path.resolve().parent)
+        if path.parent.is_dir():  # or else the export says so
+            self._settings["files.folder"] = str(path.resolve().parent)
         self._words, self._fraction = f"Writing {path.name}…", None
         self._export.start(plan.arguments(source, path), path)
         self._show_progress()
@@ -178,14 +179,15 @@ class ExportDesk(QObject):
             banners.remove(_UNDER_WAY)
 
     def _fail(self, sentence: str) -> None:
-        self._window.banners.show_error(sentence)
-        self._ending = sentence
+        self._window.banners.show_banner(_FAILED, "error", sentence)
+        self._ending, self._failed = sentence, True
 
     def _finish(self, exported: Exported) -> None:
+        self._written = exported.path
         size = f"{exported.size / 1000:,.0f} kB"
         words = self._ending = f"{exported.path.name} is written ({size})."
         self._window.banners.show_banner(
-            f"{_WRITTEN}{exported.path}",
+            _WRITTEN,
             "notice",
             " ".join((words, *exported.notices)),
             (("open", "Open it"), ("folder", "Show folder")),
@@ -195,14 +197,14 @@ class ExportDesk(QObject):
         self._words, self._fraction = "", None
         self._show_progress()
         if self._dialog is not None and self._dialog.isVisible():
-            self._dialog.tell(self._ending)  # the banner stands behind it
-        self._ending = ""
+            self._dialog.tell(self._ending, failed=self._failed)  # the banner stands behind it
+        self._ending, self._failed = "", False
 
     def _choose(self, key: str, name: str) -> None:
         if key == _UNDER_WAY:
             self._export.cancel()
-        elif key.startswith(_WRITTEN):
-            path = Path(key.removeprefix(_WRITTEN))
+        elif key == _WRITTEN:
+            path = self._written
             self._window.banners.remove(key)
             shown = path if name == "open" else path.parent
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(shown)))

@@ -31,7 +31,7 @@ MENUS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("&Speed", ("speed.slower", "speed.faster", "speed.live")),
         ),
     ),
-    ("Mar&kers", tuple(action.id for action in MARKS)),
+    ("M&arkers", tuple(action.id for action in MARKS)),
     ("&Models", tuple(action.id for action in MODELS)),
     (
         "&View",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from app.asking import ask_where
 from app.messages import RunsMet
 
 if TYPE_CHECKING:
@@ -98,11 +99,14 @@ class Sessions(QObject):
 
     def _ask_path(self, title: str, name: str, kinds: str) -> Path | None:
         folder = Path(self._settings["files.folder"] or Path.home())
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(folder / name), kinds)
-        if not chosen:
-            return None
-        path = Path(chosen)
-        return path if path.suffix else path.with_suffix(Path(name).suffix)
+        suffix = Path(name).suffix
+        return ask_where(
+            self._window,
+            title,
+            folder / name,
+            kinds,
+            lambda path: path if path.suffix else path.with_suffix(suffix),
+        )
 
     def _after_opening(self, path: Path) -> None:
         if path == self._asked:

@@ -33,7 +33,7 @@ _SLIDE = SIZES["slide"]
 _SESSIONS_OWN = {"title": "", "at": "", "begin": "", "end": "", "told": "", "run": 0}
 _UNNAMEABLE = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60
-_WRITTEN_SIZE = re.compile(r"(\d{1,5})[x×](\d{1,5})")
+_WRITTEN_SIZE = re.compile(r"\s*(\d{1,5})\s*[xX×]\s*(\d{1,5})\s*")
 
 
 class ExportPlan(msgspec.Struct, frozen=True):
@@ -100,6 +100,14 @@ class ExportPlan(msgspec.Struct, frozen=True):
         return (int(found[1]), int(found[2])) if found else None
 
     @property
+    def _asked_size(self) -> str:
+        """A size as the command reads it, however a user wrote it."""
+        pixels = self.pixels
+        if pixels is None or self.size in SIZES:
+            return self.size
+        return f"{pixels[0]}x{pixels[1]}"
+
+    @property
     def frame(self) -> tuple[int, int]:
         """Width and height that a preview has."""
         return self.pixels or OWN_SIZES.get(self.format, _SLIDE)
@@ -128,7 +136,7 @@ class ExportPlan(msgspec.Struct, frozen=True):
         typed = {
             "title": self.title,
             "theme": self.theme,
-            "size": self.size,
+            "size": self._asked_size,
             "font_scale": _unless(self.font_scale, 1.0),
             "panel": "" if self.panel == "all" else self.panel,
             "at": self.at,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.geometry import FRAME
 from app.viewmodels.export_plan import ExportPlan, formats_offered
 from app.views.export_form import ExportForm
 from app.views.export_preview import ExportPreview
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from app.theme import Theme
 
+_SIZE = QSize(980, 720)
 _LIST_WIDTH = 212
 
 
@@ -44,7 +46,8 @@ class ExportDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export")
-        self.resize(980, 720)
+        room = self.screen().availableSize() - QSize(*FRAME)
+        self.resize(_SIZE.boundedTo(room))  # its buttons in sight on a small screen too
         self.formats = QListWidget()
         describe(self.formats, "Format", "What the session becomes.")
         self.formats.setFixedWidth(_LIST_WIDTH)
@@ -144,14 +147,16 @@ class ExportDialog(QDialog):
         """Show how far an export is: None, nobody knows; no words, none is under way."""
         self.progress.setVisible(bool(words))
         self.words.setText(words)
+        self.words.setStyleSheet("")
         self.progress.setRange(0, 0 if fraction is None else 1000)
         if fraction is not None:
             self.progress.setValue(round(1000 * fraction))
 
-    def tell(self, words: str) -> None:
-        """Say how an export ended."""
+    def tell(self, words: str, *, failed: bool = False) -> None:
+        """Say how an export ended, a failure as loudly as a wrong choice."""
         self.progress.hide()
         self.words.setText(words)
+        self.words.setStyleSheet(self.problem.styleSheet() if failed else "")
 
     def set_theme(self, theme: Theme) -> None:
         """Take a theme's colours."""

@@ -127,6 +127,7 @@ class ExportForm(QWidget):
         self._add("most_rounds", "Most rou&nds", most)
 
     def _add(self, name: str, title: str, field: Field) -> None:
+        field.setParent(self)  # in this order Tab goes from one to the next
         self.fields[name] = field
         self._labels[name] = field_label(title, field)
 
@@ -138,7 +139,7 @@ class ExportForm(QWidget):
             ("withhold_prompt", "Leave out the prompt", "The file does not say what was asked."),
             ("withhold_machine", "Leave out the machine", "The file does not name it."),
         ):
-            switch = QCheckBox(title)
+            switch = QCheckBox(title, self)
             describe(switch, title, help_text)
             self.switches[name] = switch
 

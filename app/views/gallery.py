@@ -25,7 +25,7 @@ from app.views.session_card import LEAST_WIDTH, SessionCard
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from PySide6.QtGui import QFocusEvent, QResizeEvent
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 
     from app.theme import Theme
     from app.viewmodels.gallery import SessionSummary
@@ -92,6 +92,8 @@ class GalleryView(QWidget):
         self.cards[path] = card
         self._columns = 0
         self._lay_out()
+        if self.hasFocus():
+            self.take_focus()
 
     def say(self, words: str, *, back: bool) -> None:
         """Say why the gallery is here, and whether there is a text to go back to."""
@@ -100,15 +102,22 @@ class GalleryView(QWidget):
         self.back.setVisible(back)
 
     def take_focus(self) -> None:
-        """Let the first card have the keyboard."""
-        first = next(iter(self.cards.values()), None)
-        if first is not None:
+        """Let the first card have the keyboard, as soon as there is one."""
+        first = next(iter(self.cards.values()), self)
+        if not first.hasFocus():
             first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Pass the keyboard on to a card."""
         super().focusInEvent(event)
         self.take_focus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go back to the text with Escape, if there is one."""
+        if event.key() == Qt.Key.Key_Escape and not self.back.isHidden():
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
 
     def set_theme(self, theme: Theme) -> None:
         """Dress the cards, and those to come."""

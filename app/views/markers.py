@@ -55,9 +55,13 @@ class MarkersDialog(QDialog):
         self._make_fields()
         self._make_buttons()
         self._lay_out()
-        undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self.list)
-        undo.setContext(Qt.ShortcutContext.WidgetShortcut)
-        undo.activated.connect(self.undo_requested)
+        for keys, deed in (
+            (QKeySequence.StandardKey.Undo, self._undo),
+            (QKeySequence.StandardKey.Delete, self._remove),
+        ):
+            shortcut = QShortcut(QKeySequence(keys), self.list)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(deed)
         self.show_markers((), "", can_undo=False)
 
     def _make_fields(self) -> None:
@@ -92,7 +96,7 @@ class MarkersDialog(QDialog):
         for button, help_text, deed in (
             (self.add, "Add a marker where the picture stands.", self._add),
             (self.go, "Show the marked moment.", self._go),
-            (self.remove, "Take the marker away; it can be brought back.", self._remove),
+            (self.remove, "Take the marker away (Delete); it can be brought back.", self._remove),
             (self.undo, "Bring the marker back that was removed last (Ctrl+Z).", self._undo),
             (self.keep_, "Write the words into the session.", self.keep),
             (self.close_, "Keep the words and close.", self.close),

@@ -129,10 +129,10 @@ class PromptView(QWidget):
         cells = (
             ("&k", self.k),
             ("Tem&perature", self.temperature),
-            ("Limi&t", self.limit),
+            ("&Limit", self.limit),
             ("Top-k", self.top_k),
             ("Top-p", self.top_p),
-            ("See&d", self.seed),
+            ("S&eed", self.seed),
         )
         for at, (title, field) in enumerate(cells):
             row, column = divmod(at, 3)

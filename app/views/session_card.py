@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.painting.notices import lines_of, paint_lines
 from app.painting.readings import scaled
 from app.theme import LIGHT
+from app.views.plain_tips import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_WIDTH = 250
 _PAD, _GAP = 14.0, 6.0
-_NOTE_LINES = 3
+_TITLE_LINES, _NOTE_LINES = 2, 3
 
 
 class SessionCard(QAbstractButton):
@@ -37,6 +38,7 @@ class SessionCard(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(summary.title)
         self.setAccessibleDescription(summary.spoken)
+        self.setToolTip(plain_tip(summary.spoken))  # whole, where a narrow card cuts it
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_theme(self, theme: Theme) -> None:
@@ -45,9 +47,9 @@ class SessionCard(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as a title, its note and three lines of facts."""
+        """As high as a long title, its note and two lines of facts."""
         title, small = QFontMetricsF(self._title_font()), QFontMetricsF(self._small_font())
-        lines = title.lineSpacing() + (_NOTE_LINES + 2) * small.lineSpacing()
+        lines = _TITLE_LINES * title.lineSpacing() + (_NOTE_LINES + 2) * small.lineSpacing()
         return QSize(LEAST_WIDTH, round(lines + 2 * _PAD + 2 * _GAP))
 
     def minimumSizeHint(self) -> QSize:
@@ -103,7 +105,7 @@ class SessionCard(QAbstractButton):
         theme, summary = self._theme, self.summary
         bold, small = self._title_font(), self._small_font()
         at = QPointF(box.topLeft())
-        title = lines_of(summary.title, bold, box.width(), 1)
+        title = lines_of(summary.title, bold, box.width(), _TITLE_LINES)
         at.setY(at.y() + paint_lines(painter, at, title, theme.text, bold) + _GAP)
         note = lines_of(summary.note, small, box.width(), _NOTE_LINES) if summary.note else []
         paint_lines(painter, at, note, theme.text, small)

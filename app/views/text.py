@@ -47,6 +47,7 @@ class TextView(QWidget):
         page = QVBoxLayout(self._page)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
+        page.addWidget(self.caption)  # not above cards: it is said of the text
         page.addWidget(strip, 1)
         page.addWidget(self.plain, 3)
         self._stack = QStackedWidget()
@@ -59,7 +60,6 @@ class TextView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.runs)
-        layout.addWidget(self.caption)
         layout.addWidget(self._stack, 1)
         layout.addWidget(line)
         layout.addWidget(self.legend)

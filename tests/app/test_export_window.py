@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QDesktopServices, QImage
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.compose import Options, Program
+from app.exporting import Exported
 from app.settings import Settings
 from app.viewmodels.export_plan import formats_offered
 from app.viewmodels.prompt import PromptState
@@ -128,7 +129,7 @@ def test_an_export_is_written_by_the_command_and_a_banner_leads_to_it(
     assert QImage(str(written)).size().toTuple() == (640, 400)
     assert steps[-1] == (1, 1, "Written")
     assert program.window.banners.banner("exporting") is None
-    banner = program.window.banners.banner(f"exported:{written}")
+    banner = program.window.banners.banner("exported")
     assert banner is not None
     assert f"{written.stat().st_size / 1000:,.0f} kB" in banner.label.text()
     opened: list[QUrl] = []
@@ -163,6 +164,7 @@ def test_an_export_that_fails_says_so_in_the_dialog_and_in_a_banner(
     export_to(program, session, monkeypatch)
     wait_until(lambda: not program.export.running)
     assert "is the session itself" in dialog.words.text()
+    assert dialog.words.styleSheet() == dialog.problem.styleSheet() != ""  # as loud as a problem
     assert program.window.banners.texts()[-1] == dialog.words.text()
     assert dialog.progress.isHidden()
     assert dialog.start.isEnabled()
@@ -228,3 +230,40 @@ def test_during_a_run_an_export_takes_what_is_there(
     program.desk.stop()
     wait_until(lambda: not program.desk.state.busy)
     assert page.read_text(encoding="utf-8").startswith("<!")
+
+
+def test_no_file_is_replaced_unasked_where_the_name_lacks_its_end(
+    program: Program, dialog: ExportDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "talk.md"
+    there.write_text("mine", encoding="utf-8")
+    asked: list[str] = []
+    answers = iter([str(tmp_path / "talk"), ""])
+
+    def refuse(box: QMessageBox) -> int:
+        asked.append(box.text())
+        return QMessageBox.StandardButton.No
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (next(answers), ""))
+    monkeypatch.setattr(QMessageBox, "exec", refuse)
+    choose(dialog, "md")
+    dialog.start.click()
+    assert len(asked) == 1
+    assert "talk.md already exists" in asked[0]
+    assert next(answers, None) is None  # another name was asked for
+    assert not program.export.running
+    assert there.read_text(encoding="utf-8") == "mine"
+
+
+def test_many_exports_leave_one_banner_and_the_offers_stand(
+    program: Program, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    banners = program.window.banners
+    banners.show_banner("fetch", "notice", "An offer.", (("start", "Fetch"),))
+    for number in range(5):
+        program.export.finished.emit(Exported(tmp_path / f"{number}.md", 2000))
+        program.export.failed.emit(f"The export failed: {number}.")
+    assert banners.banner("fetch") is not None
+    assert "4.md is written (2 kB)." in banners.texts()
+    assert "The export failed: 4." in banners.texts()
+    assert not any("3" in text for text in banners.texts())

@@ -120,3 +120,44 @@ def test_arrows_go_from_card_to_card(program: Program) -> None:
     QTest.keyClick(first, Qt.Key.Key_Down)
     QTest.keyClick(first, Qt.Key.Key_Right)
     assert steps == [(0, 1), (1, 0)]
+
+
+def test_the_first_card_gets_the_keyboard_when_it_comes_and_escape_goes_back(
+    program: Program, two_runs: Path
+) -> None:
+    program.sessions.open(two_runs)
+    wait_until(lambda: not program.desk.state.opening and program.desk.state.has_rounds)
+    program.window.show()
+    program.gallery.begin()
+    program.window.actions_["help.gallery"].trigger()
+    gallery = program.text.gallery
+    wait_until(lambda: bool(gallery.cards))
+    first = next(iter(gallery.cards.values()))
+    wait_until(first.hasFocus)
+    assert first.toolTip() == first.summary.spoken  # whole, though a card may cut it
+    QTest.keyClick(first, Qt.Key.Key_Escape)
+    assert gallery.isHidden()
+    assert program.text.strip.hasFocus()
+
+
+def test_a_captions_words_stand_with_the_text_and_not_above_the_cards(
+    program: Program, two_runs: Path
+) -> None:
+    program.sessions.open(two_runs)
+    wait_until(lambda: not program.desk.state.opening and program.desk.state.has_rounds)
+    caption = program.text.caption
+    caption.say(Marker(run="r", id="m", round=0, title="Said of the text"))
+    program.window.show()
+    program.gallery.begin()
+    assert caption.isVisible()
+    program.gallery.ask()
+    assert not caption.isVisible()
+    program.gallery.leave()
+    assert caption.isVisible()
+
+
+def test_what_a_recorded_session_says_of_a_race_is_true_in_the_window_too() -> None:
+    notes = [marker.note for path in recorded_sessions() for marker in open_source(path).markers]
+    told = [note for note in notes if "race" in note.split() or "races" in note.split()]
+    assert told
+    assert all("HTML replay" in note for note in told)  # the window itself has none

@@ -307,3 +307,16 @@ def test_a_session_is_named(program: Program, session: Path) -> None:
     naming.accept()  # nothing new was said
     settled(program)
     assert sum(isinstance(event, SessionNote) for event in TraceReader(session)) == 1
+
+
+def test_a_marker_goes_and_comes_back_by_keys_alone(program: Program, session: Path) -> None:
+    show(program, session)
+    mark(program, "Look here")
+    dialog = program.marking.dialog()
+    dialog.list.setFocus()
+    wait_until(dialog.list.hasFocus)
+    QTest.keyClick(dialog.list, Qt.Key.Key_Delete)
+    assert program.desk.document.markers == ()
+    QTest.keyClick(dialog.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert [one.title for one in program.desk.document.markers] == ["Look here"]
+    settled(program)

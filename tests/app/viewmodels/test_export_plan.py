@@ -148,3 +148,10 @@ def test_a_file_name_is_one_and_keeps_the_end_that_was_typed() -> None:
     assert plan.with_suffix(Path("/t/a")) == Path("/t/a.perfetto.json")
     assert plan.with_suffix(Path("/t/a.perfetto.json")) == Path("/t/a.perfetto.json")
     assert ExportPlan(format="html").with_suffix(Path("/t/a.HTM")) == Path("/t/a.HTM")
+
+
+@pytest.mark.parametrize("size", ["1280x720", "1280 x 720", "1280X720", " 1280 × 720 "])
+def test_a_size_may_be_written_as_the_list_writes_it(tmp_path: Path, size: str) -> None:
+    plan = ExportPlan(format="png", size=size)
+    assert plan.pixels == (1280, 720)
+    assert "--size=1280x720" in plan.arguments(tmp_path / "a.jsonl", tmp_path / "a.png")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from app.export.exporting import export
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QWidget
 
 NAMES = [made.name for made in formats_offered()]
 
@@ -83,8 +84,8 @@ def test_the_preview_is_painted_in_the_chosen_colours_at_the_chosen_moment(
     shown = dialog.preview.picture.shown
     assert shown is not None
     assert shown.plan.at == "m1"
+    image = picture(dialog)  # laid out with it
     box = dialog.preview.picture.box()
-    image = picture(dialog)
     ratio = image.devicePixelRatio()
     corner = image.pixelColor(round((box.left() + 3) * ratio), round((box.top() + 3) * ratio))
     assert corner == QColor(THEMES["dark"].window)
@@ -144,3 +145,34 @@ def test_a_preview_is_the_exported_picture_pixel_by_pixel(
     paint_shown(painter, Shown(Document(events), plan), (640, 420))
     painter.end()
     assert QImage(str(out)).convertToFormat(seen.format()) == seen
+
+
+def test_the_dialog_is_no_larger_than_its_screen(dialog: ExportDialog) -> None:
+    room = dialog.screen().availableSize()
+    assert room.width() < 980  # or else this says nothing
+    assert dialog.width() <= room.width()
+    assert dialog.height() <= room.height()
+
+
+@pytest.mark.parametrize("first", ["html", "csv"])
+def test_tab_goes_through_the_dialog_as_it_is_read(dialog: ExportDialog, first: str) -> None:
+    choose(dialog, first)  # what was shown before does not matter
+    choose(dialog, "mp4")
+    dialog.show()
+    names = ["begin", "end", "size", "theme", "font_scale", "title", "speed", "frame_rate"]
+    switches = ["captions", "title_card", "drafts", "withhold_prompt", "withhold_machine"]
+    met: list[QWidget] = [dialog.formats]
+    at = dialog.formats.nextInFocusChain()
+    while at is not dialog.formats:
+        takes_tab = at.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+        if at.isVisible() and at.isEnabled() and takes_tab and at.focusProxy() is None:
+            met.append(at)
+        at = at.nextInFocusChain()
+    assert met == [
+        dialog.formats,
+        *(dialog.form.fields[name] for name in names),
+        *(dialog.form.switches[name] for name in switches),
+        dialog.preview.scrubber,
+        dialog.start,
+        dialog.close_,
+    ]
