@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.viewmodels.presentation import Phase, Presentation
     from engine.trace.markers import Marker
 
-_WRITTEN = re.compile(r"(\d+)(?::(draft|verify|done))?(?::(\d+|closing))?")
+_WRITTEN = re.compile(r"(\d{1,9})(?::(draft|verify|done))?(?::(\d{1,9}|closing))?")
 HELP = "ROUND[:draft|verify|done][:TOKEN|closing], a marker's id or title, start or end"
 
 
@@ -66,7 +66,7 @@ def parse_moment(text: str, document: Document) -> Moment:
     rounds = len(document.rounds)
     if text in ("", "end"):
         return last_moment(document)
-    if text in ("start", "0"):
+    if text == "start" or (text.isdecimal() and not text.strip("0")):
         return Moment(-1)
     for marker in document.markers:
         if text in (marker.id, marker.title):
@@ -75,6 +75,10 @@ def parse_moment(text: str, document: Document) -> Moment:
     if found is None:
         raise DraftscopeError(f'"{text}" names no moment: write {HELP}.')
     index = int(found[1]) - 1
+    if index < 0:
+        raise DraftscopeError(
+            f'"{text}" is before the first round, where nothing is drafted: write start.'
+        )
     if index >= rounds:
         raise DraftscopeError(f"Round {index + 1} is not in this run, which has {rounds:,} rounds.")
     phase = _phase(found[2])

@@ -50,6 +50,10 @@ def test_a_marker_is_found_by_its_id_and_by_its_title(document: Document) -> Non
         ("3:later", "names no moment"),
         ("3:9", "has . drafted tokens, and no token 9"),
         ("3:0", "and no token 0"),
+        ("0:verify", '"0:verify" is before the first round, where nothing is drafted: write start'),
+        ("0:9999", "is before the first round"),
+        ("0:closing", "is before the first round"),
+        ("9" * 5000, "names no moment"),
     ],
 )
 def test_what_is_no_moment_is_said_in_a_sentence(document: Document, text: str, said: str) -> None:
