@@ -36,7 +36,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "--run",
         type=whole(1),
         metavar="N",
-        help="of a trace with several runs, the Nth (default: 1)",
+        help="of a trace with several runs, the Nth (default: 1); data hold all of them",
     )
     parser.add_argument(
         "--withhold",
