@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from app.cli.interrupt import Ending
+from app.cli.interrupt import ending
 from app.cli.progress import ProgressLine
 from app.export.exporting import export as write
 from app.export.formats import format_named, format_of
@@ -36,10 +36,10 @@ def export(options: argparse.Namespace) -> int:
     wanted = asked_for(options, made)
     line = ProgressLine(sys.stderr)
     tell = _told if options.json else line
-    with Ending() as ending:
+    with ending() as asked:
 
         def progress(done: int, total: int, what: str) -> None:
-            ending.check()
+            asked.check()
             tell(done, total, what)
 
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from app.cli.interrupt import Ending
+from app.cli.interrupt import ending
 from app.importing.programs import import_events, write_trace
 from app.viewmodels.imported import counts_words, missing_words
 from engine.errors import DraftscopeError
@@ -30,7 +30,7 @@ def import_(options: argparse.Namespace) -> int:
             f"{options.out.name} is the file itself, which stays as it is: choose another name."
         )
     events = import_events(options.file, options.program)
-    with Ending():
+    with ending():
         write_trace(events, options.out)
     imported = next(event for event in events if isinstance(event, Imported))
     if options.json:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from app.end_signals import end_signals
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
     from typing import Self
 
@@ -16,7 +19,7 @@ ENDED = 143  # the exit code of a process that was asked to end
 
 
 class Ending:
-    """While entered, leaves in good order when asked to end, so that no half file stays behind.
+    """What `ending` gives out: whether the command was asked to end.
 
     What a signal raises may be lost in a library that is just being loaded: `check` raises it
     again.
@@ -24,32 +27,24 @@ class Ending:
 
     def __init__(self) -> None:
         self._fault: BaseException | None = None
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells want it
-                    self._before[number] = signal.signal(number, self._came)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def check(self) -> None:
         """Leave if it was asked for."""
         if self._fault is not None:
             raise self._fault
 
-    def _came(self, number: int, frame: FrameType | None) -> None:
+    def came(self, number: int, frame: object) -> None:
+        """Leave, as a signal asks."""
         self._fault = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(ENDED)
         raise self._fault
+
+
+@contextmanager
+def ending() -> Iterator[Ending]:
+    """Leave in good order when asked to end meanwhile, so that no half file stays behind."""
+    asked = Ending()
+    with end_signals(asked.came):
+        yield asked
 
 
 class Interrupt:

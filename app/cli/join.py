@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from app.cli.interrupt import Ending
+from app.cli.interrupt import ending
 from app.export.exporting import ADVICE
 from app.viewmodels.terminal_marks import harmless
 from engine.errors import DraftscopeError
@@ -33,7 +33,7 @@ def join(options: argparse.Namespace) -> int:
             raise DraftscopeError(f"{out.name} is one of the sessions: choose another name.")
     runs: dict[str, str] = {}
     lines = _lines(traces, runs)
-    with Ending(), whole_file(out, ADVICE) as part, part.open("wb") as file:
+    with ending(), whole_file(out, ADVICE) as part, part.open("wb") as file:
         for piece in packed(lines) if out.name.endswith(SUFFIX) else lines:
             file.write(piece)
     print(f"{out} holds {len(runs)} runs.")

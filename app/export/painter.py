@@ -5,17 +5,16 @@ Knows Qt, which is loaded when something is to be painted. Knows no panel and no
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.end_signals import undisturbed
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import numpy.typing as npt
     from PySide6.QtCore import QCoreApplication
@@ -39,29 +38,6 @@ def ready() -> QCoreApplication:
         application = QGuiApplication([sys.argv[0] or "draftscope", "-platform", "offscreen"])
     load_fonts()
     return application
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold back a wish to end the process until Qt is loaded.
-
-    What a signal raises meanwhile ends in Qt's loader, which dies of it or forgets it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are for the main thread
-        return
-    came: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, frame: came.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        for wish in came:
-            signal.raise_signal(wish)
 
 
 class Canvas:

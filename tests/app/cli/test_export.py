@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.interrupt import ENDED, Ending
+from app.cli.interrupt import ENDED, ending
 from app.cli.main import main
-from app.export.painter import undisturbed
+from app.end_signals import undisturbed
 from engine.file_names import name_in_words
 from engine.trace import codec
 from tests.app.opened import write_trace
@@ -120,12 +120,12 @@ def test_a_wish_to_end_that_a_library_lost_is_kept(
     number: signal.Signals, fault: type[BaseException]
 ) -> None:
     before = signal.getsignal(number)
-    with Ending() as ending:
-        ending.check()
+    with ending() as asked:
+        asked.check()
         with pytest.raises(fault):  # a library would have it so
             signal.raise_signal(number)
         with pytest.raises(fault) as raised:
-            ending.check()
+            asked.check()
     assert signal.getsignal(number) == before
     if isinstance(raised.value, SystemExit):
         assert raised.value.code == ENDED
@@ -150,9 +150,9 @@ def test_no_wish_to_end_disturbs_qt_while_it_is_loaded() -> None:
 def test_an_ignored_interrupt_stays_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with Ending() as ending:
+        with ending() as asked:
             signal.raise_signal(signal.SIGINT)
-            ending.check()
+            asked.check()
         assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
