@@ -25,8 +25,8 @@ def end_signals(handler: Callable[[int, Any], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        for number, old in before.items():
-            signal.signal(number, signal.SIG_DFL if old is None else old)
+        for taken, old in before.items():
+            signal.signal(taken, signal.SIG_DFL if old is None else old)
 
 
 @contextmanager

@@ -41,10 +41,17 @@ class Ending:
 
 @contextmanager
 def ending() -> Iterator[Ending]:
-    """Leave in good order when asked to end meanwhile, so that no half file stays behind."""
+    """Leave in good order when asked to end meanwhile, so that no half file stays behind.
+
+    A library in which the wish came may make another fault of it: the wish is what counts.
+    """
     asked = Ending()
     with end_signals(asked.came):
-        yield asked
+        try:
+            yield asked
+        except Exception:
+            asked.check()
+            raise
 
 
 class Interrupt:

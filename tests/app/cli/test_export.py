@@ -132,6 +132,19 @@ def test_a_wish_to_end_that_a_library_lost_is_kept(
 
 
 @with_signals
+def test_a_wish_to_end_of_which_a_library_made_a_fault_is_still_one() -> None:
+    def painted() -> None:
+        with ending():
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise AttributeError("no attribute BrushStyle") from None  # as Qt's loader does
+
+    with pytest.raises(KeyboardInterrupt):
+        painted()
+
+
+@with_signals
 def test_no_wish_to_end_disturbs_qt_while_it_is_loaded() -> None:
     done = []
 
