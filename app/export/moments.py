@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.viewmodels.readings import plural
 from app.viewmodels.refs import CLOSING_SLOT, TokenRef
 from engine.errors import DraftscopeError
 
@@ -70,6 +71,7 @@ def parse_moment(text: str, document: Document) -> Moment:
         return Moment(-1)
     for marker in document.markers:
         if text in (marker.id, marker.title):
+            _require(marker.round, rounds)
             return moment_of(marker)
     found = _WRITTEN.fullmatch(text)
     if found is None:
@@ -79,10 +81,15 @@ def parse_moment(text: str, document: Document) -> Moment:
         raise DraftscopeError(
             f'"{text}" is before the first round, where nothing is drafted: write start.'
         )
-    if index >= rounds:
-        raise DraftscopeError(f"Round {index + 1} is not in this run, which has {rounds:,} rounds.")
+    _require(index, rounds)
     phase = _phase(found[2])
     return Moment(index, phase, _pinned(found[3], index, document))
+
+
+def _require(index: int, rounds: int) -> None:
+    if index >= rounds:
+        has = plural(rounds, "round")
+        raise DraftscopeError(f"Round {index + 1} is not in this run, which has {has}.")
 
 
 def _phase(written: str | None) -> Phase:
@@ -96,8 +103,6 @@ def _pinned(written: str | None, index: int, document: Document) -> TokenRef | N
         return None
     ref = TokenRef(index, CLOSING_SLOT if written == "closing" else int(written) - 1)
     if written == "0" or document.token(ref) is None:
-        drafted = len(document.rounds[index].drafted)
-        raise DraftscopeError(
-            f"Round {index + 1} has {drafted} drafted tokens, and no token {written}."
-        )
+        drafted = plural(len(document.rounds[index].drafted), "drafted token")
+        raise DraftscopeError(f"Round {index + 1} has {drafted}, and no token {written}.")
     return ref

@@ -61,6 +61,21 @@ def test_what_is_no_moment_is_said_in_a_sentence(document: Document, text: str, 
         parse_moment(text, document)
 
 
+def test_a_marker_past_the_last_round_is_no_moment_of_the_run() -> None:
+    events = make_trace(rounds=3)
+    past = Marker(run=events[0].run, id="m1", round=3, title="Gone")
+    with pytest.raises(DraftscopeError, match="Round 4 is not in this run, which has 3 rounds"):
+        parse_moment("Gone", Document([*events, past]))
+
+
+def test_one_of_a_thing_is_one() -> None:
+    alone = Document(make_trace(rounds=1, k=1))
+    with pytest.raises(DraftscopeError, match="Round 2 is not in this run, which has 1 round\\."):
+        parse_moment("2", alone)
+    with pytest.raises(DraftscopeError, match="Round 1 has 1 drafted token, and no token 9"):
+        parse_moment("1:9", alone)
+
+
 def test_a_moment_moves_a_presentation(document: Document) -> None:
     presentation = Presentation(document)
     Moment(2, "draft").show(presentation)
