@@ -1,4 +1,4 @@
-"""Kinds of arguments that several commands take: numbers in a range, biases, a pair of models.
+"""Kinds of arguments that several commands take: texts, numbers, biases, a pair of models.
 
 Knows words and ranges; knows no command and imports nothing that computes.
 """
@@ -99,6 +99,19 @@ class _Number:
         kind = "a whole number" if self._whole else "a number"
         upper = "" if math.isinf(self._high) else f" and at most {self._high:g}"
         raise argparse.ArgumentTypeError(f"{text!r} is not {kind} of at least {self._low:g}{upper}")
+
+
+def text(given: str) -> str:
+    """Return an argument that is kept as text, or raise as argparse wants it.
+
+    Bytes that are no text in the system's encoding come as lone surrogates, which no file holds.
+    """
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        shown = given.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        raise argparse.ArgumentTypeError(f"{shown!r} is no text in UTF-8") from None
+    return given
 
 
 def number(low: float, high: float = math.inf) -> _Number:

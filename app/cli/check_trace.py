@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.cli.progress import ProgressLine
+from app.viewmodels.terminal_marks import harmless
 from engine.check.trace import RunsChecker
+from engine.file_names import name_in_words
 from engine.trace.reader import TraceReader
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ _MOST_LINES = 50  # findings written out; --json has them all
 def check(options: argparse.Namespace) -> int:
     """Read a trace and derive it again; return 0, or 1 if something does not follow."""
     reader = TraceReader(options.trace)
-    if reader.notice is not None:
-        print(reader.notice, file=sys.stderr)
     line, checker = ProgressLine(sys.stderr), RunsChecker()
     try:
         for done, event in enumerate(reader, start=1):
@@ -32,10 +32,12 @@ def check(options: argparse.Namespace) -> int:
             line(done, len(reader), f"Checking {reader.path.name}")
     finally:
         line.close()
+    if reader.notice is not None:  # known only now: it counts the lines that were passed over
+        print(harmless(reader.notice), file=sys.stderr)
     reports = checker.reports()
     follows = not any(report.findings for report in reports)
     if options.json:
-        told = {"file": reader.path.name, "torn": reader.torn, "follows": follows}
+        told = {"file": name_in_words(reader.path.name), "torn": reader.torn, "follows": follows}
         told |= msgspec.to_builtins(reports[0])
         if len(reports) > 1:
             told["runs"] = msgspec.to_builtins(reports)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from app.cli.interrupt import ending
 from app.cli.progress import ProgressLine
 from app.export.exporting import export as write
 from app.export.formats import format_named, format_of
 from app.export.options import Options
+from app.viewmodels.terminal_marks import harmless
 from engine.errors import DraftscopeError
+from engine.file_names import name_in_words
 
 if TYPE_CHECKING:
     import argparse
-    from types import FrameType
 
     from app.export.formats import Format
 
@@ -27,26 +28,31 @@ _NAMES = {
     "drafts": "--hide-drafts",
     "title_card": "--no-title-card",
 }
-_ENDED = 143  # by a polite kill
 
 
 def export(options: argparse.Namespace) -> int:
     """Write what was asked for and say where it is."""
-    signal.signal(signal.SIGTERM, _leave)  # so that a cancelled export takes its half file along
     made = format_named(options.format) if options.format else format_of(options.out)
     wanted = asked_for(options, made)
     line = ProgressLine(sys.stderr)
-    try:
-        source = write(options.trace, options.out, made, wanted, _told if options.json else line)
-    finally:
-        line.close()
+    tell = _told if options.json else line
+    with ending() as asked:
+
+        def progress(done: int, total: int, what: str) -> None:
+            asked.check()
+            tell(done, total, what)
+
+        try:
+            source = write(options.trace, options.out, made, wanted, progress)
+        finally:
+            line.close()
     size = options.out.stat().st_size
     if options.json:
-        done = {"written": str(options.out), "bytes": size, "notices": source.notices}
+        done = {"written": name_in_words(options.out), "bytes": size, "notices": source.notices}
         print(msgspec.json.encode(done).decode(), flush=True)
     else:
         for notice in source.notices:
-            print(f"draftscope: {notice}", file=sys.stderr)
+            print(f"draftscope: {harmless(notice)}", file=sys.stderr)
         print(f"{options.out} is written ({size / 1000:,.0f} kB): {made.title.lower()}.")
     return 0
 
@@ -79,7 +85,3 @@ def asked_for(options: argparse.Namespace, made: Format) -> Options:
 
 def _told(done: int, total: int, what: str) -> None:
     print(msgspec.json.encode({"done": done, "total": total, "what": what}).decode(), flush=True)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(_ENDED)

@@ -6,6 +6,7 @@ Imports a command's own module only when it is called, so that the window is the
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -57,9 +58,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has gone; let the interpreter flush into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_nothing_more()
         return 1
+    except OSError as fault:
+        if fault.errno != errno.ENOSPC or fault.filename is not None:
+            raise
+        _say_nothing_more()
+        print(f"draftscope: standard output is full ({fault.strerror}).", file=sys.stderr)
+        return 1
+
+
+def _say_nothing_more() -> None:
+    """Let the interpreter flush into nothing: whoever read the output has gone, or has no room."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -93,7 +104,14 @@ def _open_window(options: argparse.Namespace) -> int:
 
 
 def _use_utf8() -> None:
-    """Write UTF-8 into pipes and files whatever the locale; never fail on a character."""
+    """Write UTF-8 into pipes and files whatever the locale; never fail on a character.
+
+    Where a stream was closed before the start, what is said goes nowhere.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(nowhere, "w"), encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = None if stream.isatty() else "utf-8"

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from app.export.moments import moment_of, parse_moment
+from app.export.moments import parse_moment
 from app.export.source import open_source
+from app.export.words import place_words
+from app.viewmodels.terminal_marks import harmless
 from engine.errors import DraftscopeError
 from engine.trace.appending import append_events
 from engine.trace.markers import LONGEST_NOTE, LONGEST_TITLE, Marker, SessionNote, fresh_id
@@ -42,9 +44,7 @@ def asked_for(options: argparse.Namespace, source: Source) -> list[Event]:
     DraftscopeError
         If there is no such moment or marker, or a text is too long.
     """
-    for text, longest in ((options.title, LONGEST_TITLE), (options.note, LONGEST_NOTE)):
-        if text is not None and len(text) > longest:
-            raise DraftscopeError(f"A text has {len(text)} characters: {longest} at most.")
+    _check_texts(options)
     run = source.started.run
     held = {marker.id: marker for marker in source.markers}
     added: list[Event] = []
@@ -62,6 +62,19 @@ def asked_for(options: argparse.Namespace, source: Source) -> list[Event]:
     elif any(part is not None for part in (options.title, options.note, options.pause)):
         raise DraftscopeError("Say where: --at for a new marker, --id for one that is there.")
     return added
+
+
+def _check_texts(options: argparse.Namespace) -> None:
+    """Refuse what is too long, and what would give and take at once."""
+    titles, notes = (options.title, options.name), (options.note, options.about)
+    for texts, longest in ((titles, LONGEST_TITLE), (notes, LONGEST_NOTE)):
+        for text in filter(None, texts):
+            if len(text) > longest:
+                raise DraftscopeError(f"A text has {len(text)} characters: {longest} at most.")
+    if any("\n" in text or "\r" in text for text in filter(None, titles)):
+        raise DraftscopeError("A title is one line: put what follows into --note or --about.")
+    if options.remove is not None and options.remove == options.id:
+        raise DraftscopeError(f"--id and --remove both name {options.id}: say one of them.")
 
 
 def _changed(options: argparse.Namespace, source: Source, held: Marker | None) -> Marker:
@@ -89,20 +102,11 @@ def _ids(source: Source) -> str:
 
 def _tell(source: Source) -> None:
     if source.note.title or source.note.note:
-        print(": ".join(filter(None, (source.note.title, source.note.note))))
+        print(harmless(": ".join(filter(None, (source.note.title, source.note.note)))))
     for marker in source.markers:
-        where = written(marker)
+        where = place_words(marker) or "start"
         more = "" if marker.pause else " (no pause)"
         words = ": ".join(filter(None, (marker.title, marker.note)))
-        print(f"{marker.id}  {where}{more}  {words}".rstrip())
+        print(harmless(f"{marker.id}  {where}{more}  {words}".rstrip()))
     if not source.markers:
         print("No markers.")
-
-
-def written(marker: Marker) -> str:
-    """Return where a marker stands: "round 12, verify", "start"."""
-    moment = moment_of(marker)
-    if moment.round < 0:
-        return "start"
-    phase = "" if moment.phase == "done" else f", {moment.phase}"
-    return f"round {moment.round + 1}{phase}"

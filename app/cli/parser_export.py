@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from app.cli.arguments import number, whole
+from app.cli.arguments import number, text, whole
 from app.export.formats import FORMATS, names
 from app.export.moments import HELP
 from app.export.options import (
@@ -36,7 +36,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "--run",
         type=whole(1),
         metavar="N",
-        help="of a trace with several runs, the Nth (default: 1)",
+        help="of a trace with several runs, the Nth (default: 1); data hold all of them",
     )
     parser.add_argument(
         "--withhold",
@@ -45,7 +45,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         choices=WITHHELD,
         help="leave out the prompt's text, or the machine; repeatable",
     )
-    parser.add_argument("--title", metavar="TEXT", help="in place of the session's own")
+    parser.add_argument("--title", type=text, metavar="TEXT", help="in place of the session's own")
     _add_pictures(parser)
     _add_films(parser)
     others = parser.add_argument_group("pages and slides")
@@ -119,15 +119,17 @@ def add_mark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trace", type=Path, metavar="TRACE.jsonl")
     parser.add_argument("--run", type=whole(1), default=1, metavar="N", help="(default: 1)")
     parser.add_argument("--at", metavar="AT", help="add a marker here, or move the one of --id")
-    parser.add_argument("--id", metavar="ID", help="of the marker (default: a new one)")
-    parser.add_argument("--title", metavar="TEXT", help="of the marker")
-    parser.add_argument("--note", metavar="TEXT", help="what is to be said there")
+    parser.add_argument("--id", type=text, metavar="ID", help="of the marker (default: a new one)")
+    parser.add_argument("--title", type=text, metavar="TEXT", help="of the marker")
+    parser.add_argument("--note", type=text, metavar="TEXT", help="what is to be said there")
     parser.add_argument(
         "--no-pause", dest="pause", action="store_const", const=False, help="replays go on there"
     )
     parser.add_argument("--remove", metavar="ID", help="take a marker away")
-    parser.add_argument("--name", metavar="TEXT", help="what the session is called")
-    parser.add_argument("--about", metavar="TEXT", help="what is to be said of the session")
+    parser.add_argument("--name", type=text, metavar="TEXT", help="what the session is called")
+    parser.add_argument(
+        "--about", type=text, metavar="TEXT", help="what is to be said of the session"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 

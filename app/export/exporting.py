@@ -43,7 +43,7 @@ def export(
         raise DraftscopeError(f"{out} is a folder: add a file's name.")
     source = open_source(trace, run=options.run, withheld=options.withheld, progress=progress)
     if made.of_rounds:
-        require_rounds(source, made.of_rounds)
+        require_rounds(source, made.of_rounds, every="run" not in made.takes)
     with whole_file(out, ADVICE) as part:
         made.write(source, part, options, progress)
     progress(1, 1, "Written")

@@ -29,6 +29,7 @@ from app.export.painter import ready
 from app.painting.moment import Moment
 from app.painting.scene_scale import panel_scale, scene_scale
 from app.theme import THEMES
+from engine.errors import DraftscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 SLIDE = (1920, 1080)
 PAPER = (1400, 900)
 PIXELS_PER_INCH = 300
+LEAST_EDGE, MOST_EDGE = 64, 200_000  # pixels
 _MOST_LARGER = 1.5
 _SHARE = {True: 0.4, False: 0.9}  # of what a size lacks of a slide's, as a power, is made up for
 _BELOW = {True: 0.8, False: 0.9}  # letters below a scene, and below a panel, of the panels' own
@@ -87,10 +89,15 @@ def figure_of(source: Source, options: Options, size: tuple[int, int]) -> Figure
     Raises
     ------
     DraftscopeError
-        If there is no such moment.
+        If there is no such moment, or no picture of such a size.
     """
-    ready()
     size = options.size or size
+    if not LEAST_EDGE <= min(size) <= max(size) <= MOST_EDGE:
+        raise DraftscopeError(
+            f"A picture of {size[0]:,} x {size[1]:,} pixels is not made: choose a --size whose "
+            f"edges have {LEAST_EDGE} to {MOST_EDGE:,} pixels."
+        )
+    ready()
     document = source.document
     wanted = parse_moment(options.at, document)
     moment = Moment.at(

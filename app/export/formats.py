@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from app.export.options import Options, Progress
     from app.export.source import Source
 
-_ALWAYS = frozenset({"run", "withheld"})
-_PICTURE = frozenset({"theme", "title", "captions", "size", "font_scale", "drafts"})
+_ALWAYS = frozenset({"withheld"})
+_PICTURE = frozenset({"run", "theme", "title", "captions", "size", "font_scale", "drafts"})
 _FIGURE = _PICTURE | {"at", "panel"}
 _FILM = _PICTURE | {"begin", "end", "speed", "frame_rate", "title_card"}
 _OF_ROUNDS = {
@@ -94,7 +94,7 @@ FORMATS: tuple[Format, ...] = (
         "HTML replay",
         "One page that plays the session in any browser, offline.",
         "html:write_html",
-        frozenset({"title", "theme", "most_rounds"}),
+        frozenset({"run", "title", "theme", "most_rounds"}),
         ".htm",
     ),
     _format("mp4", "Video (MP4)", "A film, H.264: plays anywhere.", "video:write_mp4", _FILM),
@@ -116,7 +116,7 @@ FORMATS: tuple[Format, ...] = (
         "Slides (PPTX)",
         "Slides with shapes and charts that can be edited.",
         "slides:write_pptx",
-        frozenset({"title", "theme", "captions", "told", "font_scale"}),
+        frozenset({"run", "title", "theme", "captions", "told", "font_scale"}),
     ),
     _format(
         "csv", "Tokens (CSV)", "A row a token.", "tables:write_tokens", frozenset(), ".tokens.csv"
@@ -134,14 +134,14 @@ FORMATS: tuple[Format, ...] = (
         "Summary (Markdown)",
         "The figures and where they come from.",
         "summary:write_markdown",
-        frozenset({"title"}),
+        frozenset({"run", "title"}),
     ),
     _format(
         "cast",
         "Terminal (asciicast)",
         "The coloured text as it came, for asciinema.",
         "asciicast:write_cast",
-        frozenset({"title", "speed", "size", "drafts"}),
+        frozenset({"run", "title", "speed", "size", "drafts"}),
     ),
     _format("jsonl", "Session", "The session itself, whole.", "lines:write_jsonl", frozenset()),
     _format(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.viewmodels.readings import plural
 from app.viewmodels.refs import CLOSING_SLOT, TokenRef
 from engine.errors import DraftscopeError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from app.viewmodels.presentation import Phase, Presentation
     from engine.trace.markers import Marker
 
-_WRITTEN = re.compile(r"(\d+)(?::(draft|verify|done))?(?::(\d+|closing))?")
+_WRITTEN = re.compile(r"(\d{1,9})(?::(draft|verify|done))?(?::(\d{1,9}|closing))?")
 HELP = "ROUND[:draft|verify|done][:TOKEN|closing], a marker's id or title, start or end"
 
 
@@ -66,19 +67,29 @@ def parse_moment(text: str, document: Document) -> Moment:
     rounds = len(document.rounds)
     if text in ("", "end"):
         return last_moment(document)
-    if text in ("start", "0"):
+    if text == "start" or (text.isdecimal() and not text.strip("0")):
         return Moment(-1)
     for marker in document.markers:
         if text in (marker.id, marker.title):
+            _require(marker.round, rounds)
             return moment_of(marker)
     found = _WRITTEN.fullmatch(text)
     if found is None:
         raise DraftscopeError(f'"{text}" names no moment: write {HELP}.')
     index = int(found[1]) - 1
-    if index >= rounds:
-        raise DraftscopeError(f"Round {index + 1} is not in this run, which has {rounds:,} rounds.")
+    if index < 0:
+        raise DraftscopeError(
+            f'"{text}" is before the first round, where nothing is drafted: write start.'
+        )
+    _require(index, rounds)
     phase = _phase(found[2])
     return Moment(index, phase, _pinned(found[3], index, document))
+
+
+def _require(index: int, rounds: int) -> None:
+    if index >= rounds:
+        has = plural(rounds, "round")
+        raise DraftscopeError(f"Round {index + 1} is not in this run, which has {has}.")
 
 
 def _phase(written: str | None) -> Phase:
@@ -92,8 +103,6 @@ def _pinned(written: str | None, index: int, document: Document) -> TokenRef | N
         return None
     ref = TokenRef(index, CLOSING_SLOT if written == "closing" else int(written) - 1)
     if written == "0" or document.token(ref) is None:
-        drafted = len(document.rounds[index].drafted)
-        raise DraftscopeError(
-            f"Round {index + 1} has {drafted} drafted tokens, and no token {written}."
-        )
+        drafted = plural(len(document.rounds[index].drafted), "drafted token")
+        raise DraftscopeError(f"Round {index + 1} has {drafted}, and no token {written}.")
     return ref

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.end_signals import undisturbed
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,7 +27,9 @@ def ready() -> QCoreApplication:
 
     One that is made needs no display, whatever the environment says of one.
     """
-    from PySide6.QtGui import QGuiApplication
+    with undisturbed():
+        from PySide6.QtGui import QGuiApplication
+        from PySide6.QtSvg import QSvgGenerator  # noqa: F401  # all of Qt that pictures need
 
     from app.fonts import load_fonts
 

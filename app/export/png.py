@@ -5,6 +5,7 @@ The same figure gives the same bytes: nothing in the file is of the day it is wr
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from app.export.figure import PIXELS_PER_INCH, SLIDE, figure_of
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from app.export.options import Options, Progress
     from app.export.source import Source
 
+MOST_PIXELS = 1 << 28  # a gigabyte of memory
+
 
 def write_png(source: Source, out: Path, options: Options, progress: Progress) -> None:
     """Write one moment as a PNG.
@@ -24,7 +27,7 @@ def write_png(source: Source, out: Path, options: Options, progress: Progress) -
     Raises
     ------
     DraftscopeError
-        If there is no such moment, or no memory for such a size.
+        If there is no such moment, or one that is too large.
     OSError
         If it cannot be written.
     """
@@ -32,6 +35,8 @@ def write_png(source: Source, out: Path, options: Options, progress: Progress) -
 
     progress(0, 2, "Painting")
     figure = figure_of(source, options, SLIDE)
+    if math.prod(figure.size) > MOST_PIXELS:
+        raise _too_large(figure.size)
     words = {
         "Title": figure.title,
         "Description": figure.description,
@@ -41,9 +46,13 @@ def write_png(source: Source, out: Path, options: Options, progress: Progress) -
     }
     data = png_of(figure.size, figure.paint, PIXELS_PER_INCH, words)
     if not data:
-        width, height = figure.size
-        raise DraftscopeError(
-            f"A picture of {width:,} x {height:,} pixels is too large: take a smaller size, or SVG."
-        )
+        raise _too_large(figure.size)
     progress(1, 2, "Writing")
     out.write_bytes(data)
+
+
+def _too_large(size: tuple[int, int]) -> DraftscopeError:
+    width, height = size
+    return DraftscopeError(
+        f"A picture of {width:,} x {height:,} pixels is too large: take a smaller size, or SVG."
+    )

@@ -15,16 +15,20 @@ from app.export.slide_tables import Table, add_table
 from app.export.slide_text import Paragraph, one_line, words
 from app.export.words import ending_words
 from app.viewmodels.acceptance import AcceptanceModel
-from app.viewmodels.readings import How, plural
+from app.viewmodels.imported import settings_told
+from app.viewmodels.readings import DASH, How, plural
 from app.viewmodels.settings_words import settings_words
 from app.viewmodels.throughput import ThroughputModel, nice_top
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.export.slide_deck import Deck, Page
     from app.export.source import Source
     from app.viewmodels.document import Document
     from app.viewmodels.readings import Reading
 
+_COMPARED = ("acceptance", "tokens per pass", "this run", "plain target", "speed-up")
 _RUNS = 8  # on one slide
 _CHANGES = 3  # of settings that are written out
 _FOOT = 46.0
@@ -54,12 +58,17 @@ def comparison(deck: Deck, source: Source) -> None:
             started = run.started
             assert started is not None  # a source has no other run
             name = started.drafter.name if started.drafter is not None else "none"
+            told = settings_words(started.settings)
+            if run.imported is not None:
+                told = (
+                    f"imported from {run.imported.program}: {settings_told(started, run.imported)}"
+                )
             rows.append(
                 (
                     words(str(number + 1), 14.0, bold=number == source.chosen),
                     words(one_line(name), 14.0, theme.drafter),
-                    words(settings_words(started.settings), 14.0),
-                    *(words(value_of(one), 14.0, align="right") for one in found),
+                    words(told, 14.0),
+                    *(words(text, 14.0, align="right") for text in _compared(found)),
                 )
             )
             spoken.append(f"Run {number + 1}, {name}: {' '.join(one.spoken for one in found)}")
@@ -70,6 +79,12 @@ def comparison(deck: Deck, source: Source) -> None:
         high = add_table(page, CONTENT, table, "Runs side by side", " ".join(spoken))
         rest = CONTENT._replace(top=CONTENT.top + high + 16.0, height=CONTENT.height - high - 16.0)
         _race(page, rest, runs[first : first + _RUNS])
+
+
+def _compared(found: Sequence[Reading]) -> list[str]:
+    """Return the figures that runs are compared by; a dash for one that another program lacks."""
+    by_name = {one.name: value_of(one) for one in found}
+    return [by_name.get(name, DASH) for name in _COMPARED]
 
 
 def _race(page: Page, box: Box, runs: list[tuple[int, Document]]) -> None:
@@ -93,7 +108,8 @@ def _race(page: Page, box: Box, runs: list[tuple[int, Document]]) -> None:
     picture = Picture("bars", names, series, top=top, numbers="#,##0.0", titled=title)
     place = box._replace(height=min(box.height, _MOST_RACE * len(runs) + _FRAME))
     said = "; ".join(
-        f"run {number + 1}: {figures.tokens_per_second or 0.0:.1f}" for number, figures in found
+        f"run {number + 1}: {'not known' if rate is None else f'{rate:.1f}'}"
+        for (number, _), rate in zip(found, rates, strict=True)
     )
     add_chart(page, place, picture, title, f"{title}, each run beside its plain target. {said}.")
 

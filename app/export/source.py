@@ -144,21 +144,26 @@ def open_source(
     return Source(Path(path), shown, chosen=run, notices=tuple(notices), withheld=withheld)
 
 
-def require_rounds(source: Source, what: str) -> None:
+def require_rounds(source: Source, what: str, *, every: bool = False) -> None:
     """Refuse to make of an imported run what only rounds can become.
 
     Parameters
     ----------
     what
         What it was to be: "a film", "a table of rounds".
+    every
+        Whether it holds every run, so that one with rounds is enough.
 
     Raises
     ------
     DraftscopeError
         If the run is another program's counts.
     """
-    if source.imported is not None:
+    imported = source.imported
+    if every and any(run.imported is None for run in source.runs):
+        return
+    if imported is not None:
         raise DraftscopeError(
-            f"{source.path.name} was imported from {source.imported.program} and holds counts, not "
+            f"{source.path.name} was imported from {imported.program} and holds counts, not "
             f"rounds, so it cannot become {what}: take png, svg, pdf, html, md or jsonl."
         )

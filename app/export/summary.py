@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from app.export.about import run_title
 from app.export.markdown import escaped, paragraph, table
-from app.export.moments import moment_of
 from app.export.provenance import facts
-from app.export.words import ending_words
+from app.export.words import ending_words, place_words
 from app.viewmodels.acceptance import AcceptanceModel
 from app.viewmodels.document import Document
 from app.viewmodels.imported import no_tokens_words
@@ -185,10 +184,7 @@ def _markers(source: Source) -> Iterator[str]:
 
 
 def _place(run: int, marker: Marker) -> str:
-    moment = moment_of(marker)
-    where = "the prompt" if moment.round < 0 else f"round {moment.round + 1}"
-    phase = "" if moment.phase == "done" else f", {moment.phase}"
-    return f"{f'run {run}, ' if run else ''}{where}{phase}"
+    return f"{f'run {run}, ' if run else ''}{place_words(marker) or 'the prompt'}"
 
 
 def _legend() -> str:

@@ -1,4 +1,4 @@
-"""What happened, in sentences: a round, the end of a run. Verdicts are `app.viewmodels`' own.
+"""What happened, in sentences: a round, an end, a marker's place. Verdicts are the viewmodels' own.
 
 Knows the glossary. Knows no HTML and computes no figure.
 """
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from app.viewmodels.draft_ends import short_label
 from app.viewmodels.endings import ending
+from app.viewmodels.refs import CLOSING_SLOT
 from engine.trace.events import ClosingKind
 
 if TYPE_CHECKING:
     from app.viewmodels.document import Document
     from engine.trace.events import Round
+    from engine.trace.markers import Marker
 
 
 def round_words(one: Round) -> str:
@@ -25,6 +27,17 @@ def round_words(one: Round) -> str:
     if one.closing is None:
         return f"{accepted}, then the run ended{short}"
     return f"{accepted}, then a {one.closing.kind}{short}"
+
+
+def place_words(marker: Marker) -> str:
+    """Return where a marker stands: "round 12, verify, token 3"; "" before the first round."""
+    if marker.round < 0:
+        return ""
+    phase = "" if marker.phase == "done" else f", {marker.phase}"
+    token = "" if marker.slot is None else f", token {marker.slot + 1}"
+    if marker.slot == CLOSING_SLOT:
+        token = ", closing token"
+    return f"round {marker.round + 1}{phase}{token}"
 
 
 def ending_words(document: Document) -> str:

@@ -74,7 +74,7 @@ def read_log(material: Material) -> Found:
     imported = Imported(
         run="",
         program="vLLM",
-        form=f"{len(lines):,} log lines (SpecDecoding metrics)",
+        form=f"{len(lines):,} log line{'s' * (len(lines) != 1)} (SpecDecoding metrics)",
         drafts=drafts,
         drafted=drafted,
         accepted=sum(line.accepted for line in lines),

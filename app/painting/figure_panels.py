@@ -31,12 +31,15 @@ from app.viewmodels.caches import CachesModel
 from app.viewmodels.throughput import ThroughputModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QFont, QPainter
 
     from app.painting.moment import Moment
     from app.theme import Theme
     from app.viewmodels.charts import Chart
+    from app.viewmodels.readings import Reading
 
 _MARGIN, _GAP = 12.0, 6.0
 _LEAST_PLOT = 96.0  # lower plots say nothing
@@ -44,6 +47,27 @@ _ALL_SIDE_BY_SIDE = 640.0  # in narrower panels charts stand below each other
 _BESIDE = 400.0  # from this width on the plot has the small figures at its side
 _BY_POSITION, _LENGTHS = "acceptance by draft position, %", "accepted lengths"
 _SMALL_FIGURES = 0.34  # of the width, at most
+
+
+def _below_readings(
+    painter: QPainter, box: QRectF, readings: Sequence[Reading], theme: Theme, font: QFont
+) -> Room:
+    """Paint a panel's figures at its top; return the room below them."""
+    room = Room(box.adjusted(_MARGIN, _MARGIN * 0.7, -_MARGIN, -_MARGIN * 0.7))
+    line = room.top(row_height(font, compact=False), gap=_GAP)
+    if line is not None:
+        paint_readings(painter, line, readings, theme, font)
+    return room
+
+
+def _paint_notice(
+    painter: QPainter, room: Room, text: str, theme: Theme, font: QFont, *, quiet: bool = False
+) -> None:
+    """Paint what has to be known about the figures, where a plot keeps its room."""
+    height = notice_height(text, room.box.width(), font, quiet=quiet)
+    part = room.top(height, gap=_GAP, keep=_LEAST_PLOT)
+    if part is not None:
+        paint_notice(painter, part, text, theme, font, quiet=quiet)
 
 
 class AcceptancePanel:
@@ -57,15 +81,9 @@ class AcceptancePanel:
         """Paint figures, what has to be known about them, and three charts."""
         model, font = self._model, self._font
         model.update(self._moment.presentation.visible_rounds())
-        room = Room(box.adjusted(_MARGIN, _MARGIN * 0.7, -_MARGIN, -_MARGIN * 0.7))
-        line = room.top(row_height(font, compact=False), gap=_GAP)
-        if line is not None:
-            paint_readings(painter, line, model.readings, theme, font)
+        room = _below_readings(painter, box, model.readings, theme, font)
         for text, quiet in ((model.notice, False), (model.short, True)):
-            height = notice_height(text, room.box.width(), font, quiet=quiet)
-            part = room.top(height, gap=_GAP, keep=_LEAST_PLOT)
-            if part is not None:
-                paint_notice(painter, part, text, theme, font, quiet=quiet)
+            _paint_notice(painter, room, text, theme, font, quiet=quiet)
         self._charts(painter, room.box, theme)
 
     def _charts(self, painter: QPainter, box: QRectF, theme: Theme) -> None:
@@ -121,14 +139,8 @@ class ThroughputPanel:
         """Paint the large figures, the rate over the rounds, small figures beside it."""
         model, font = self._model, self._font
         model.update(self._moment.presentation.visible_rounds())
-        room = Room(box.adjusted(_MARGIN, _MARGIN * 0.7, -_MARGIN, -_MARGIN * 0.7))
-        line = room.top(row_height(font, compact=False), gap=_GAP)
-        if line is not None:
-            paint_readings(painter, line, model.readings, theme, font)
-        height = notice_height(model.warning, room.box.width(), font)
-        part = room.top(height, gap=_GAP, keep=_LEAST_PLOT)
-        if part is not None:
-            paint_notice(painter, part, model.warning, theme, font)
+        room = _below_readings(painter, box, model.readings, theme, font)
+        _paint_notice(painter, room, model.warning, theme, font)
         quiet = scaled(font, 0.9)
         if model.source:
             part = room.bottom(QFontMetricsF(quiet).height() + 2, keep=_LEAST_PLOT)

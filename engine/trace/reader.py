@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, overload
 
 from engine.errors import DraftscopeError
+from engine.file_names import name_in_words
 from engine.trace import codec
 from engine.trace.events import SCHEMA_VERSION, Event, RunStarted
 from engine.trace.packed import plain_file
@@ -86,7 +87,7 @@ class TraceReader:
     @property
     def notice(self) -> str | None:
         """What a user should know about the file, in sentences; None for one that is read whole."""
-        name, said = self.path.name, []
+        name, said = name_in_words(self.path.name), []
         if self.schema > SCHEMA_VERSION:
             by = f" by Draftscope {self._writer}" if self._writer else ""
             said.append(

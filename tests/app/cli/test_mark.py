@@ -64,6 +64,19 @@ def test_markers_are_listed_for_people(trace: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "m1  round 2, draft  Here: Look.\n"
 
 
+def test_the_list_says_which_token_and_lets_no_note_steer_the_terminal(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["mark", str(trace), "--at", "2:verify:1", "--note", "\x1b[2Jgone"])
+    main(["mark", str(trace), "--at", "3:closing", "--no-pause"])
+    main(["mark", str(trace), "--at", "start"])
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        "m3  start",
+        "m1  round 2, verify, token 1  ␛[2Jgone",
+        "m2  round 3, closing token (no pause)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -72,6 +85,10 @@ def test_markers_are_listed_for_people(trace: Path, capsys: pytest.CaptureFixtur
         (["--id", "m7"], "There is no marker m7: this session has none, or say --at"),
         (["--remove", "m7"], "There is no marker m7"),
         (["--at", "1", "--title", "x" * 121], "has 121 characters: 120 at most"),
+        (["--name", "x" * 121], "has 121 characters: 120 at most"),
+        (["--about", "x" * 2001], "has 2001 characters: 2000 at most"),
+        (["--at", "1", "--title", "a\nb"], "A title is one line"),
+        (["--at", "1", "--id", "m1", "--remove", "m1"], "--id and --remove both name m1"),
         (["--run", "2"], "has 1 run, so there is no run 2"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import resource
 import signal
 import subprocess
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from app.cli.main import main
 from app.export.exporting import export
 from app.export.formats import FORMATS, Format, format_named, format_of
 from app.export.options import Options
@@ -24,6 +27,9 @@ from engine.trace.journal import Journal
 from engine.trace.markers import Marker, SessionNote
 from engine.trace.packed import packed
 from engine.whole import remove_parts
+from tests.app.export.trials import several
+from tests.app.importing.imports import imported
+from tests.app.importing.texts import VLLM_LINE
 from tests.app.opened import write_trace
 from tests.traces import make_trace
 
@@ -272,3 +278,32 @@ def test_a_disk_that_is_full_is_said_in_a_sentence_and_leaves_nothing(
         assert "cannot be written" in found.stderr
         assert len(found.stderr.splitlines()) == 1
     assert len(list(tmp_path.iterdir())) == 1 + out.exists()
+
+
+@pytest.mark.parametrize("name", ["csv", "rounds.csv", "perfetto.json", "jsonl", "jsonl.zst"])
+def test_data_hold_every_run_so_none_is_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    trace = write_trace(tmp_path / "t.jsonl", several(2, 3))
+    assert main(["export", str(trace), str(tmp_path / f"o.{name}"), "--run", "2"]) == 1
+    assert f"--run means nothing to {name}: leave it out" in capsys.readouterr().err
+
+
+def test_an_imported_run_keeps_nobody_from_the_rounds_of_the_next(tmp_path: Path) -> None:
+    counted = imported(tmp_path, VLLM_LINE)
+    both = write_trace(tmp_path / "both.jsonl", [*counted, *make_trace(rounds=3)])
+    for name in ("csv", "rounds.csv", "perfetto.json"):
+        export(both, tmp_path / f"o.{name}", format_named(name), Options())
+    table = (tmp_path / "o.rounds.csv").read_text("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["run_number"], row["round"]) for row in rows] == [
+        ("1", ""),
+        ("2", "1"),
+        ("2", "2"),
+        ("2", "3"),
+    ]
+    with pytest.raises(DraftscopeError, match="holds counts, not rounds"):
+        export(both, tmp_path / "o.gif", format_named("gif"), Options())
+    alone = write_trace(tmp_path / "alone.jsonl", counted)
+    with pytest.raises(DraftscopeError, match="cannot become a table of rounds"):
+        export(alone, tmp_path / "alone.csv", format_named("rounds.csv"), Options())

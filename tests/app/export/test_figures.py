@@ -207,3 +207,17 @@ def test_letters_keep_a_size_that_can_be_read_on_a_page(qapp, trace, tmp_path, s
             points.append(float(word.get("font-size")) * float(scale[1]) * 72 / 300)
         assert min(points) > least, panel
         assert np.median(points) > least + 0.4, panel
+
+
+@pytest.mark.parametrize("name", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (63, 900), (999_999_999_999, 64)], ids=str)
+def test_no_picture_is_made_of_a_size_that_shows_nothing(qapp, trace, tmp_path, name, size):
+    with pytest.raises(DraftscopeError, match="edges have 64 to 200,000 pixels"):
+        made(trace, tmp_path / f"a.{name}", size=size)
+
+
+@pytest.mark.parametrize("name", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("size", [(64, 64), (64, 2000), (2000, 64)], ids=str)
+def test_the_smallest_and_the_longest_pictures_open(qapp, trace, tmp_path, name, size):
+    data = made(trace, tmp_path / f"a.{name}", size=size, font_scale=3.0)
+    assert opened(name, data) == size

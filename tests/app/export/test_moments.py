@@ -50,11 +50,30 @@ def test_a_marker_is_found_by_its_id_and_by_its_title(document: Document) -> Non
         ("3:later", "names no moment"),
         ("3:9", "has . drafted tokens, and no token 9"),
         ("3:0", "and no token 0"),
+        ("0:verify", '"0:verify" is before the first round, where nothing is drafted: write start'),
+        ("0:9999", "is before the first round"),
+        ("0:closing", "is before the first round"),
+        ("9" * 5000, "names no moment"),
     ],
 )
 def test_what_is_no_moment_is_said_in_a_sentence(document: Document, text: str, said: str) -> None:
     with pytest.raises(DraftscopeError, match=said):
         parse_moment(text, document)
+
+
+def test_a_marker_past_the_last_round_is_no_moment_of_the_run() -> None:
+    events = make_trace(rounds=3)
+    past = Marker(run=events[0].run, id="m1", round=3, title="Gone")
+    with pytest.raises(DraftscopeError, match="Round 4 is not in this run, which has 3 rounds"):
+        parse_moment("Gone", Document([*events, past]))
+
+
+def test_one_of_a_thing_is_one() -> None:
+    alone = Document(make_trace(rounds=1, k=1))
+    with pytest.raises(DraftscopeError, match="Round 2 is not in this run, which has 1 round\\."):
+        parse_moment("2", alone)
+    with pytest.raises(DraftscopeError, match="Round 1 has 1 drafted token, and no token 9"):
+        parse_moment("1:9", alone)
 
 
 def test_a_moment_moves_a_presentation(document: Document) -> None:

@@ -66,7 +66,8 @@ def test_larger_letters_and_captions_make_another_picture(qapp, trace, tmp_path)
     assert len(pictures) == len(forms)
 
 
-def test_a_size_that_no_memory_holds_is_refused_in_a_sentence(qapp, trace, tmp_path):
+@pytest.mark.parametrize("size", [(200_000, 200_000), (16_384, 16_385)])
+def test_a_size_that_no_memory_holds_is_refused_in_a_sentence(qapp, trace, tmp_path, size):
     with pytest.raises(DraftscopeError, match="too large: take a smaller size"):
-        made(trace, tmp_path / "a.png", size=(200_000, 200_000))
+        made(trace, tmp_path / "a.png", size=size)
     assert list(tmp_path.glob("a*")) == []

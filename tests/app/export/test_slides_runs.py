@@ -11,10 +11,14 @@ from app.viewmodels.document import Document
 from engine.errors import DraftscopeError
 from engine.trace.events import Baseline, Comparison, Event, Probe, Round
 from tests.app.export.decks import charts, make_deck, marked, text_of, values
+from tests.app.importing.imports import imported
+from tests.app.importing.texts import VLLM_LINE
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pptx.slide import Slide
 
 
 def test_the_title_can_be_chosen_and_is_the_sessions_or_the_models(tmp_path: Path) -> None:
@@ -114,3 +118,21 @@ def test_a_marked_round_with_a_rejection_is_told_before_others() -> None:
     assert rounds[told].rejected
     beside = marked(events, start, {"round": kept.index})
     assert most_telling(Document(beside)) == first
+
+
+def test_an_imported_run_stands_beside_the_told_one_with_what_it_lacks(tmp_path: Path) -> None:
+    counted = imported(tmp_path, VLLM_LINE)
+    slide = make_deck(tmp_path, [*make_trace(rounds=5), *counted]).slide("2 runs of one recording")
+    (table,) = [shape.table for shape in slide.shapes if shape.has_table]
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    assert [len(row) for row in rows] == [8, 8, 8]
+    assert rows[2][2].startswith("imported from vLLM")
+    assert rows[2][3] == "70.5 %"  # 146 accepted of 207 tested
+    assert rows[2][5:] == ["–", "–", "–"]  # it tells no rate, no plain target and no speed-up
+    assert "run 2: not known" in " ".join(spoken(slide))
+    assert "run 2: 0.0" not in " ".join(spoken(slide))
+
+
+def spoken(slide: Slide) -> list[str]:
+    """Return what is said of each shape to whoever cannot see it."""
+    return [str(found) for found in slide._element.xpath("//p:cNvPr/@descr")]
