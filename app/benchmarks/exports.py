@@ -6,7 +6,6 @@ to see what memory its rounds cost.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -31,6 +30,19 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[2]
 _LONG = "long.jsonl"
+# The command as users start it, and at its end the most memory that it held at once: what the system
+# counts for a process that has ended begins with what its parent held.
+_WATCHED = """
+import sys
+from pathlib import Path
+from app.cli.main import main
+code = main(sys.argv[1:])
+status = Path("/proc/self/status")
+if status.exists():
+    told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    print(told["VmHWM"].split()[0])
+sys.exit(code)
+"""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,12 +110,14 @@ def measure(
                 progress(len(files), total, f"{one.name} as {name}")
                 files.append(_made(one, name, folder))
                 _keep(folder, out)
-        long_size = write_long_run(folder / _LONG, rounds) if rounds else 0
+        long = folder / "session" / _LONG
+        long.parent.mkdir()
+        long_size = write_long_run(long, rounds) if rounds else 0
         long_files: list[Exported] = []
         for name in names if rounds else ():
             progress(len(files) + len(long_files), total, f"{rounds:,} rounds as {name}")
-            long_files.append(_made(folder / _LONG, name, folder))
-            _remove_made(folder)
+            long_files.append(_made(long, name, folder))
+            _keep(folder, None)
     return Exports(
         header=told,
         start_s=start_s,
@@ -136,34 +150,21 @@ def _start() -> float:
 
 def _run(arguments: list[str]) -> tuple[int, str, int | None]:
     """Run the command; return its code, what it said of faults, and its peak of memory."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", *arguments],
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED, *arguments],
         cwd=_ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
+        check=False,
     )
-    assert process.stderr is not None  # it was asked for
-    said = process.stderr.read()
-    process.stderr.close()
-    if not hasattr(os, "wait4"):
-        return process.wait(), said, None
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    in_bytes = 1 if sys.platform == "darwin" else 1024
-    return process.returncode, said, used.ru_maxrss * in_bytes
+    last = (done.stdout.splitlines() or [""])[-1]
+    return done.returncode, done.stderr, int(last) * 1024 if last.isdigit() else None
 
 
 def _keep(folder: Path, out: Path | None) -> None:
     """Move what was made to where it is to stay, or remove it."""
-    for path in folder.iterdir():
+    for path in filter(Path.is_file, folder.iterdir()):
         if out is None:
             path.unlink()
         else:
             shutil.move(path, out / path.name)
-
-
-def _remove_made(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.name != _LONG:
-            path.unlink()
