@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[2]
 _LONG = "long.jsonl"
-# The command as users start it, and at its end the most memory that it held at once: what the system
-# counts for a process that has ended begins with what its parent held.
+# The command as users start it, and at its end the most memory that it held at once. What the
+# system counts of a process that has ended begins with what its parent held.
 _WATCHED = """
 import sys
 from pathlib import Path
