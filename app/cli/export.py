@@ -68,7 +68,7 @@ def asked_for(options: argparse.Namespace, made: Format) -> Options:
     given: dict[str, Any] = {
         name: getattr(options, name)
         for name in Options.__dataclass_fields__
-        if getattr(options, name, None) is not None
+        if getattr(options, name) is not None
     }
     for name in given:
         if name not in made.takes:
@@ -76,8 +76,6 @@ def asked_for(options: argparse.Namespace, made: Format) -> Options:
             raise DraftscopeError(f"{option} means nothing to {made.name}: leave it out.")
     if "run" in given:
         given["run"] -= 1
-    if "theme" in given:
-        given["chosen_theme"] = given["theme"]
     if "withheld" in given:
         given["withheld"] = frozenset(given["withheld"])
     return Options(**given)

@@ -21,11 +21,11 @@ from app.export.figure_words import (
     marker_at,
     name_words,
     provenance_lines,
-    sayable,
     title_words,
 )
 from app.export.moments import parse_moment
 from app.export.painter import ready
+from app.export.sayable import sayable
 from app.painting.moment import Moment
 from app.painting.scene_scale import panel_scale, scene_scale
 from app.theme import THEMES
@@ -134,7 +134,7 @@ def _painting(
     from app.painting.panel_figure import paint_panel_figure
     from app.painting.scene import Scene
 
-    panel, theme = options.panel, THEMES[options.theme]
+    panel, theme = options.panel, THEMES[options.painted_theme]
     whole = panel == ALL
     ground = theme.window if whole else theme.base
     larger = options.font_scale * _larger(size, whole=whole)

@@ -5,11 +5,11 @@ Knows a source and a moment. Every figure in words is the viewmodels' own. Knows
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from app.export.moments import moment_of
 from app.export.provenance import definitions, facts
+from app.export.sayable import sayable
 from app.export.words import round_words
 from app.viewmodels.run_words import caption_words, run_words
 from engine.version import VERSION
@@ -23,21 +23,10 @@ if TYPE_CHECKING:
 
 ALL = "all"
 SOFTWARE = f"Draftscope {VERSION}"
-_UNSAID = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")  # no font and no XML has them
-_STEERING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # turns round what follows, to a line's end
 _TOKEN = (
     "p_target and q_draft are the laws that were sampled from, as the settings make them; a "
     "drafted token is kept while its u is below min(1, p_target / q_draft)."
 )
-
-
-def sayable(text: str) -> str:
-    """Return a text without what no picture can show: control characters, halves of characters.
-
-    Characters that turn the direction of what follows are left out: what follows is not theirs.
-    """
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _UNSAID.sub("\N{REPLACEMENT CHARACTER}", _STEERING.sub("", whole))
 
 
 def marker_at(document: Document, moment: Moment) -> Marker | None:

@@ -1,13 +1,14 @@
 """The figures that a page shows beside its rounds, as they stood after each of them.
 
-Knows what each figure divides by and how it was obtained, in words. Computes none: they are
-`engine.trace.statistics`' own, so a page and the window cannot disagree.
+Knows what each figure divides by and how it was obtained, in words; what each is, the window says.
+Computes none: they are `engine.trace.statistics`' own, so a page and the window cannot disagree.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.viewmodels import definitions
 from app.viewmodels.imported import telling_readings
 from app.viewmodels.readings import (
     DASH,
@@ -47,7 +48,7 @@ def _acceptance(figures: Figures) -> Reading:
         detail=f"{count(figures.accepted)} accepted / {count(figures.tested)} tested"
         if known
         else "nothing tested yet",
-        definition="Accepted over tested tokens. Discarded and cut tokens were never tested.",
+        definition=definitions.ACCEPTANCE,
     )
 
 
@@ -61,7 +62,7 @@ def _tokens_per_pass(figures: Figures) -> Reading:
         detail=f"{count(figures.emitted)} emitted / {plural(figures.rounds, 'round')}"
         if value is not None
         else "no round yet",
-        definition="Tokens added to the text over rounds; a round has one pass of the target.",
+        definition=definitions.TOKENS_PER_PASS,
     )
 
 
@@ -76,17 +77,13 @@ def _rate(figures: Figures) -> Reading:
         detail=f"{count(figures.emitted)} emitted / {figures.round_ns / 1e9:.2f} s of {rounds}"
         if value is not None
         else "no round yet",
-        definition="Tokens added to the text over the summed times of the rounds, never wall time: "
-        "in a paced run the waiting is left out.",
+        definition=definitions.RUN,
     )
 
 
 def _plain(figures: Figures) -> Reading:
     plain = figures.plain
-    definition = (
-        "The target alone: plain rounds over their summed times, from probes between this run's "
-        "rounds, or from a plain run of the same prompt. The range holds the mean with 95 %."
-    )
+    definition = definitions.PLAIN
     if plain is None:
         return Reading("plain target", DASH, "tokens/s", How.MEASURED, "not measured", definition)
     what = "probe" if figures.plain_source == "probes" else "round"
@@ -119,5 +116,5 @@ def _speedup(figures: Figures) -> Reading:
         unit="×",
         how=How.MEASURED,
         detail=detail,
-        definition="Tokens per second of this run over those of the plain target, both measured.",
+        definition=definitions.SPEEDUP,
     )

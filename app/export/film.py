@@ -161,7 +161,7 @@ class _Painting:
         from app.viewmodels.presentation import Presentation
 
         self._source, self._options, self._title = source, options, title
-        self._theme = THEMES[options.theme]
+        self._theme = THEMES[options.painted_theme]
         self._moment = Moment(
             source.document, Presentation(source.document), show_drafts=options.drafts
         )

@@ -51,8 +51,6 @@ class Format:
         "module:function" that writes it, called with a source, a path, options and progress.
     takes
         Fields of `Options` that mean something to it.
-    in_turn
-        Whether the same trace gives the same bytes every time.
     """
 
     name: str
@@ -61,7 +59,6 @@ class Format:
     what: str
     writer: str
     takes: frozenset[str]
-    in_turn: bool = True
 
     @property
     def of_rounds(self) -> str:

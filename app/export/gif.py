@@ -62,7 +62,7 @@ def write_gif(source: Source, out: Path, options: Options, progress: Progress) -
     )
     progress(0, film.ticks, "Choosing colours")
     stills = (codes_of(pixels) for pixels in film.stills(_STILLS))
-    palette = Palette(THEMES[options.theme], stills)
+    palette = Palette(THEMES[options.painted_theme], stills)
     said = tags(source, film.title)
     comment = "\n".join((said["title"], said["comment"], said["description"]))
     with encoding(), out.open("wb") as file:

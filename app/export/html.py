@@ -92,7 +92,7 @@ def render_page(
     style = style_sheet(light, dark, "\n".join(_part(f"{name}.css") for name in STYLES))
     script = _script()
     others = [place for place in packed if place != source.chosen]
-    theme = f' data-theme="{options.chosen_theme}"' if options.chosen_theme else ""
+    theme = f' data-theme="{options.theme}"' if options.theme else ""
     return _fill(
         _part("page.html"),
         {

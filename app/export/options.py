@@ -34,8 +34,8 @@ class Options:
     ----------
     run
         Which of the trace's runs, from 0; formats that show several show all.
-    chosen_theme
-        The one that was asked for; None: a page follows its viewer's own.
+    theme
+        None: light, but a page follows its viewer's own.
     title
         In place of the session's own; None leaves that.
     captions
@@ -63,8 +63,7 @@ class Options:
     """
 
     run: int = 0
-    theme: Theme = "light"
-    chosen_theme: Theme | None = None
+    theme: Theme | None = None
     title: str | None = None
     captions: bool = True
     size: tuple[int, int] | None = None
@@ -81,3 +80,8 @@ class Options:
     svg_text: SvgText = "fonts"
     withheld: frozenset[str] = frozenset()
     most_rounds: int | None = None
+
+    @property
+    def painted_theme(self) -> Theme:
+        """The theme of what has its colours painted in."""
+        return self.theme or "light"

@@ -53,7 +53,8 @@ def write_pptx(source: Source, out: Path, options: Options, progress: Progress) 
     told = told_round(document, options)
     steps = len(source.markers) + 4
     title = one_line(options.title or "") or deck_title(source)
-    deck = Deck(THEMES[options.theme], options.font_scale, f"{title} · recorded with Draftscope")
+    foot = f"{title} · recorded with Draftscope"
+    deck = Deck(THEMES[options.painted_theme], options.font_scale, foot)
     _opening(deck, source, title, captions=options.captions)
     for number, marker in enumerate(source.markers):
         progress(number, steps, "Making the slides of markers")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from app.export.figure import SLIDE, figure_of
-from app.export.figure_words import SOFTWARE, sayable
+from app.export.figure_words import SOFTWARE
+from app.export.sayable import sayable
 from app.export.styles import font_faces
 from app.export.svg_text import FAMILIES, SVG, embed, outlines
 

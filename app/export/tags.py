@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.export.about import run_title
 from app.export.provenance import definitions, facts
+from app.export.sayable import sayable
 
 if TYPE_CHECKING:
     from app.export.source import Source
@@ -29,22 +31,16 @@ def tags(source: Source, title: str) -> dict[str, str]:
         f"{name.capitalize()}: {words}" for name, words in definitions(source.document)
     )
     notices = " ".join(source.notices)
-    drafter = f" with {started.drafter.name}" if started.drafter else ""
     found = {
-        "title": title or f"{started.target.name}{drafter}",
+        "title": title or run_title(source.document),
         "comment": f"{told}. {notices}".strip(),
         "description": meant,
         "date": started.started_at,
         "creation_time": started.started_at,
     }
-    return {name: _clean(words) for name, words in found.items() if words}
+    return {name: sayable(words) for name, words in found.items() if words}
 
 
 def _short(words: str) -> str:
     words = " ".join(words.split())
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
-
-
-def _clean(words: str) -> str:
-    """Return text that any file holds: no NUL, which ends a text, and no half of a pair."""
-    return words.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

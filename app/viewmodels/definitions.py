@@ -16,7 +16,7 @@ EXPECTED = (
     "probability a = acceptance, whatever the position. Averaged over the lengths really drafted."
 )
 SPEEDUP = (
-    "Tokens per second of this run / tokens per second of the plain target, both measured on this "
+    "Tokens per second of this run / tokens per second of the plain target, both measured on one "
     "machine. Above 1.0 the drafter pays. The interval is that of the plain target's rate."
 )
 RUN = (

@@ -119,12 +119,9 @@ class ExportPlan(msgspec.Struct, frozen=True):
             name: getattr(self, name)
             for name in self.made.takes & set(self.__struct_fields__) - {"size"}
         }
-        for name in ("frame_rate", "most_rounds", "title"):
+        for name in ("frame_rate", "most_rounds", "theme", "title"):
             if name in values:
                 values[name] = values[name] or None
-        if "theme" in values:
-            values["chosen_theme"] = values["theme"] or None
-            values["theme"] = values["theme"] or "light"
         withheld = {"prompt": self.withhold_prompt, "machine": self.withhold_machine}
         values["withheld"] = frozenset(name for name, left_out in withheld.items() if left_out)
         return Options(size=self.pixels, **values)

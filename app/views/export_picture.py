@@ -62,7 +62,7 @@ def paint_shown(painter: QPainter, shown: Shown, size: tuple[int, int]) -> None:
         source = Source(Path(), (document,), withheld=options.withheld)
         figure_of(source, options, size).paint(painter)
         return
-    theme, scale = THEMES[options.theme], options.font_scale
+    theme, scale = THEMES[options.painted_theme], options.font_scale
     title = plan.title or shown.title
     if shown.card:
         words = run_words(document)
@@ -142,7 +142,7 @@ class ExportPicture(QWidget):
 def _image_of(shown: Shown, pixels: QSize) -> QImage:
     size = shown.plan.frame
     image = QImage(pixels, QImage.Format.Format_RGB32)
-    image.fill(QColor(THEMES[shown.plan.options.theme].window))
+    image.fill(QColor(THEMES[shown.plan.options.painted_theme].window))
     with QPainter(image) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(pixels.width() / size[0], pixels.height() / size[1])

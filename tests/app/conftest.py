@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
 
+    from app.compose import Program
     from app.desk import Desk
 
 
@@ -36,3 +37,14 @@ def desk(qapp: QApplication) -> Iterator[Desk]:
     made = Desk()
     yield made
     assert made.close()
+
+
+@pytest.fixture
+def program(qapp: QApplication) -> Iterator[Program]:
+    """The whole program on a window of its own, closed after the test."""
+    from app.compose import Options, Program
+
+    made = Program(qapp, Options())
+    yield made
+    assert made.close()
+    made.window.deleteLater()

@@ -10,36 +10,27 @@ import pytest
 from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app.compose import Options, Program
 from app.exporting import Exported
 from app.settings import Settings
 from app.viewmodels.export_plan import formats_offered
-from app.viewmodels.prompt import PromptState
 from engine.trace.codec import encode
 from engine.trace.markers import Marker, SessionNote
 from engine.trace.reader import TraceReader
 from tests.app import exporter
+from tests.app.endless import begin_without_end
 from tests.app.waiting import wait_until
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from PySide6.QtCore import QUrl
-    from PySide6.QtWidgets import QApplication
 
+    from app.compose import Program
     from app.views.export import ExportDialog
 
 NAMES = [made.name for made in formats_offered()]
-
-
-@pytest.fixture
-def program(qapp: QApplication) -> Iterator[Program]:
-    made = Program(qapp, Options())
-    yield made
-    assert made.close()
-    made.window.deleteLater()
 
 
 @pytest.fixture
@@ -210,17 +201,7 @@ def test_closing_the_window_ends_an_export_without_a_trace(
 def test_during_a_run_an_export_takes_what_is_there(
     program: Program, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = PromptState(
-        prompt="a b c a b c",
-        raw=True,
-        target=str(tiny_model),
-        drafter="ngram",
-        temperature=0.0,
-        limit=100_000,
-    )
-    program.deeds.set_speed(None)
-    program.desk.run(state.target, state.request)
-    wait_until(lambda: len(program.desk.document.rounds) > 3)
+    begin_without_end(program, tiny_model)
     program.window.actions_["export.ask"].trigger()
     choose(program.export_desk.dialog(), "html")
     page = tmp_path / "page.html"

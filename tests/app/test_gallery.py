@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.compose import Options, Program
 from app.export.source import open_source
 from app.gallery import recorded_sessions
 from app.viewmodels.gallery import summary_of
@@ -20,18 +19,9 @@ from tests.app.waiting import wait_until
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from PySide6.QtWidgets import QApplication
-
-
-@pytest.fixture
-def program(qapp: QApplication) -> Iterator[Program]:
-    made = Program(qapp, Options())
-    yield made
-    assert made.close()
-    made.window.deleteLater()
+    from app.compose import Program
 
 
 @pytest.fixture

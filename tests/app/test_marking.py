@@ -9,8 +9,6 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.assets import asset_path
-from app.compose import Options, Program
-from app.viewmodels.prompt import PromptState
 from app.viewmodels.refs import TokenRef
 from engine.trace.codec import encode
 from engine.trace.events import Round
@@ -18,22 +16,14 @@ from engine.trace.journal import journals_folder
 from engine.trace.markers import Marker, SessionNote, markers_of
 from engine.trace.packed import packed
 from engine.trace.reader import TraceReader
+from tests.app.endless import begin_without_end
 from tests.app.waiting import wait_until
 from tests.traces import make_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from PySide6.QtWidgets import QApplication
-
-
-@pytest.fixture
-def program(qapp: QApplication) -> Iterator[Program]:
-    made = Program(qapp, Options())
-    yield made
-    assert made.close()
-    made.window.deleteLater()
+    from app.compose import Program
 
 
 @pytest.fixture
@@ -215,17 +205,7 @@ def test_a_talk_waits_at_its_prompt_and_a_first_start_does_not(
 def test_during_a_run_markers_go_into_its_journal_and_hold_nothing(
     program: Program, tiny_model: Path
 ) -> None:
-    state = PromptState(
-        prompt="a b c a b c",
-        raw=True,
-        target=str(tiny_model),
-        drafter="ngram",
-        temperature=0.0,
-        limit=100_000,
-    )
-    program.deeds.set_speed(None)
-    program.desk.run(state.target, state.request)
-    wait_until(lambda: len(program.desk.document.rounds) > 3)
+    begin_without_end(program, tiny_model)
     mark(program, "While it runs")
     rounds = len(program.desk.document.rounds)
     wait_until(lambda: len(program.desk.document.rounds) > rounds + 2)

@@ -79,7 +79,7 @@ def test_header_is_the_second_version_and_has_a_fixed_time(tmp_path: Path) -> No
     said = header["draftscope"]
     assert said["seed"] == "0"
     assert said["machine"] == "simulated, 2 threads"
-    assert said["acceptance means"].startswith("Accepted over tested tokens.")
+    assert said["acceptance means"].startswith("Accepted / tested.")
 
 
 def test_size_and_title_are_as_asked_for(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ import pytest
 from lxml import etree
 from PIL import Image
 
-from app.export.figure_words import figure_caption, moment_words, sayable, title_words
+from app.export.figure_words import figure_caption, moment_words, title_words
 from app.export.moments import parse_moment
 from app.export.options import PANELS, Options
 from app.export.options import THEMES as NAMES
+from app.export.sayable import sayable
 from app.export.source import open_source
 from app.theme import THEMES
 from engine.errors import DraftscopeError

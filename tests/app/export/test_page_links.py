@@ -82,10 +82,10 @@ def test_page_begins_as_the_address_says(replay: Open) -> None:
 
 
 def test_a_chosen_theme_holds_whatever_the_system_says(replay: Open) -> None:
-    page = replay(source_of(Document(EVENTS)), Options(theme="dark", chosen_theme="dark"))
+    page = replay(source_of(Document(EVENTS)), Options(theme="dark"))
     page.media(prefers_color_scheme="light")
     assert page.evaluate(BACKGROUND) == f"rgb{rgb(DARK.window)}"
-    followed = render_page(source_of(Document(EVENTS)), Options(theme="dark"))
+    followed = render_page(source_of(Document(EVENTS)), Options())
     assert "<html" in followed
     assert 'lang="en">' in followed
 

@@ -146,7 +146,7 @@ def test_it_says_where_it_comes_from_and_which_clock_it_has(tmp_path: Path) -> N
     assert said["clock"].startswith("Engine time:")
     assert said["run 2: seed"] == "1"
     assert said["run 1: machine"] == "simulated, 2 threads"
-    assert said["run 1: speed-up means"].startswith("Tokens per second of this run over")
+    assert said["run 1: speed-up means"].startswith("Tokens per second of this run /")
 
 
 def test_nothing_measured_gives_no_counter_and_no_nan(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_every_row_names_its_run_and_the_first_of_each_says_all_else(
         for said in ("target: tiny-target", f"seed: {n}", "machine: simulated", "column round: "):
             assert said in about
         assert "recorded: 2025-01-01T12:00:00+00:00 by Draftscope" in about
-        assert "acceptance means: Accepted over tested tokens." in about
+        assert "acceptance means: Accepted / tested." in about
         assert {row["seed"] for row in run} == {str(n)}
     assert "title: A talk" in runs[0][0]["about"]
 

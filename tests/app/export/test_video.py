@@ -109,7 +109,7 @@ def test_a_file_says_where_its_figures_come_from(
     words = " ".join(said.values())
     for part in ("A talk", started.target.name, started.prompt, started.machine, "seed: "):
         assert part in words
-    assert "Accepted over tested tokens." in words
+    assert "Accepted / tested." in words
     if name != "gif":
         assert said["title"] == "A talk"
         assert said["date"] == started.started_at
